@@ -1,0 +1,35 @@
+# Everything runs in an environment of its own, made on first use: only Python (3.10 or newer) and make are needed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+READY := $(VENV)/.ready
+
+.PHONY: help report test lint format clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+report: $(READY) ## run the main job: out/report.html on the built-in graph
+	$(BIN)/python -m analysis.report
+
+test: lint ## ruff, mypy, the tests and the doctests
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## let ruff rewrite the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=24'
+	$(PIP_INSTALL) --editable '.[dev]'
+	touch $@
+
+clean: ## remove the environment, the caches and the report
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""One runnable script per figure, table or benchmark."""

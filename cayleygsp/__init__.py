@@ -1,0 +1,1 @@
+"""Spectral graph signal processing with Cayley filters."""

@@ -1,0 +1,149 @@
+"""Cayley polynomials: real functions of frequency with a spectral zoom."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
+from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive
+from cayleygsp.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
+
+
+def cayley_transform(x: ArrayLike) -> ComplexArray:
+    r"""Map real numbers to the unit circle: :math:`C(x) = (x - i)/(x + i)`.
+
+    Zero goes to -1, infinity to 1, and x > 0 to the lower half of the circle. Written as
+    :math:`1 - 2i/(x + i)`, which needs one division and stays right for infinite x.
+
+    Examples
+    --------
+    >>> from cayleygsp import cayley_transform
+    >>> cayley_transform([0.0, 1.0])
+    array([-1.+0.j,  0.-1.j])
+    """
+    x = check_eigenvalues(x)
+    return 1 - 2j / (x + 1j)
+
+
+class CayleyPolynomial:
+    r"""A Cayley polynomial of order r, Eq. (3) of the paper.
+
+    .. math:: g_{c,h}(\lambda) = c_0 + 2\,\mathrm{Re} \sum_{j=1}^r c_j\, C(h\lambda)^j,
+              \qquad C(x) = \frac{x - i}{x + i}
+
+    Parameters
+    ----------
+    coeffs : array_like, shape (r + 1,)
+        :math:`c_0` real, then r ≥ 1 complex (or real) coefficients.
+    zoom : float
+        The spectral zoom h > 0: a larger h spreads the low frequencies over more of the circle.
+
+    Attributes
+    ----------
+    coeffs : numpy.ndarray
+        Complex and read-only.
+    zoom : float
+    order : int
+        r.
+
+    Examples
+    --------
+    >>> from cayleygsp import CayleyPolynomial
+    >>> p = CayleyPolynomial([0.5, -0.25], zoom=2.0)
+    >>> p([0.0, 0.5, 1e9])
+    array([1. , 0.5, 0. ])
+    """
+
+    def __init__(self, coeffs: ArrayLike, zoom: float) -> None:
+        c = check_coefficients(coeffs)
+        if c.size < 2:
+            raise ValueError(
+                f"`coeffs` must hold the real c_0 and at least one more (order r ≥ 1), got {c.size} of them"
+            )
+        if np.imag(c[0]) != 0:
+            raise ValueError(f"`coeffs[0]` must be real, got imaginary part {np.imag(c[0]):g}")
+        self.coeffs: ComplexArray = np.array(c, dtype=np.complex128)
+        self.coeffs.flags.writeable = False
+        self.zoom = check_positive(zoom, "zoom")
+
+    @property
+    def order(self) -> int:
+        """The order r."""
+        return self.coeffs.size - 1
+
+    def __repr__(self) -> str:
+        return f"CayleyPolynomial(order={self.order}, zoom={self.zoom:g})"
+
+    def __call__(self, eigenvalues: ArrayLike) -> Array:
+        """Return the real response at the given frequencies, in their shape."""
+        lam = check_eigenvalues(eigenvalues)
+        C = cayley_transform(self.zoom * lam.astype(np.float64))
+        total = np.full(C.shape, self.coeffs[-1])
+        for c in self.coeffs[-2:0:-1]:  # Horner's rule in C
+            total *= C
+            total += c
+        return self.coeffs[0].real + 2 * (total * C).real
+
+    def error_weight(self) -> float:
+        r"""Return :math:`2\sum_j j|c_j|`, what an error of one in C(hΔ) can cost (M of Proposition 1, twice)."""
+        return float(2 * np.arange(self.order + 1) @ np.abs(self.coeffs))
+
+    def lipschitz(self, lmax: float) -> float:
+        r"""Bound :math:`\|g(A) - g(B)\|_2 / \|A - B\|_2` over symmetric matrices.
+
+        :math:`C(hA) - C(hB) = 2i (hA + i)^{-1} h(A - B) (hB + i)^{-1}` has norm at most :math:`2h\|A - B\|`.
+        """
+        return 2 * self.zoom * self.error_weight()
+
+    def series(self, lmax: float, atol: float) -> ChebyshevSeries:
+        r"""Expand in Chebyshev polynomials on [0, lmax] with a proved error.
+
+        The response is analytic but for poles of order r at :math:`\lambda = \pm i/h`. On any ellipse
+        :math:`E_\rho` around the interval that leaves them outside, :math:`|g| \le M(\rho)`, and the
+        coefficients obey :math:`|a_k| \le 2 M(\rho) \rho^{-k}`. That gives a number N of samples beyond which
+        nothing that matters is left; the coefficients below N are computed, and cut where their sum is small.
+
+        Parameters
+        ----------
+        lmax : float
+            Right end of the interval.
+        atol : float
+            Largest error allowed; the series carries the error that it has.
+
+        Raises
+        ------
+        ValueError
+            If zoom times lmax is so large that the series would have millions of terms.
+        """
+        if lmax == 0:
+            return ChebyshevSeries.constant(float(self(0.0)), lmax)
+        delta, M = self._ellipse_bounds(lmax)
+        scale = float(np.abs(self.coeffs).sum())
+        target = max(atol / 100, 1e-17 * scale, 1e-300)
+        # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
+        n_samples = int(np.ceil(np.min(np.log(2 * M * (1 + delta) / (delta * target)) / np.log1p(delta))))
+        n_samples = max(n_samples, 16)
+        if n_samples > MAX_SAMPLES:
+            raise ValueError(
+                f"`zoom` times the spectral bound is {self.zoom * lmax:.3g}: a Chebyshev series would need "
+                f"about {n_samples:.1g} terms; use method='multigrid'"
+            )
+        beyond = float(np.min(2 * M * np.exp((1 - n_samples) * np.log1p(delta)) / delta))
+        rounding = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
+        values = self(chebyshev_nodes(n_samples, lmax))
+        return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding)
+
+    def _ellipse_bounds(self, lmax: float) -> tuple[FloatArray, FloatArray]:
+        """Return ρ - 1 for ellipses E_ρ short of the poles, and upper bounds M(ρ) of the response on them."""
+        # Where hλ = -i on the scale on which [0, lmax] is [-1, 1]: -1 - iε. The ellipse through it has the
+        # half axis a = 1 + alpha, and ρ = a + sqrt(a² - 1); all of it is written without cancellation.
+        eps = 2 / (self.zoom * lmax)
+        alpha = (eps + eps**2 / (np.sqrt(4 + eps**2) + 2)) / 2
+        delta = (alpha + np.sqrt(alpha * (alpha + 2))) * np.linspace(0.02, 0.99, 98)
+        # confocal ellipses are nearest to each other on the long axis
+        gap = (alpha - delta**2 / (2 * (1 + delta))) / eps
+        largest_C = 1 + 2 / gap
+        with np.errstate(over="ignore"):
+            powers = largest_C[:, None] ** np.arange(1, self.order + 1) + 1
+        M = np.abs(self.coeffs[0]) + powers @ np.abs(self.coeffs[1:])
+        return delta[np.isfinite(M)], M[np.isfinite(M)]

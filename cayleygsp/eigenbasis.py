@@ -1,0 +1,79 @@
+"""The dense eigenbasis of a small graph, with the size of its own errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+
+from cayleygsp._memory import available_memory, format_bytes
+from cayleygsp._typing import FloatArray
+
+if TYPE_CHECKING:
+    from cayleygsp.laplacian import Laplacian
+
+# Dense n × n arrays alive at once in `compute_eigenbasis`: the matrix, LAPACK's workspace, Φ, and one product.
+_DENSE_ARRAYS = 5
+
+
+@dataclass(frozen=True)
+class Eigenbasis:
+    r"""Computed eigenpairs Δ ≈ Φ Λ Φᵀ and how far they are from exact.
+
+    Attributes
+    ----------
+    eigenvalues : numpy.ndarray, shape (n,)
+        Ascending.
+    eigenvectors : numpy.ndarray, shape (n, n)
+        One column an eigenvector.
+    residual : float
+        An upper bound of :math:`\|\Delta - Q \Lambda Q^\top\|_2`, Q being the orthogonal matrix nearest to Φ.
+    orthogonality : float
+        An upper bound of :math:`\|\Phi^\top\Phi - I\|_2`.
+    """
+
+    eigenvalues: FloatArray
+    eigenvectors: FloatArray
+    residual: float
+    orthogonality: float
+
+
+def eigenbasis_bytes(n_vertices: int) -> int:
+    """Return the peak memory that the dense eigendecomposition takes."""
+    return _DENSE_ARRAYS * 8 * n_vertices**2
+
+
+def eigenbasis_seconds(n_vertices: int) -> float:
+    """Return a rough time for the dense eigendecomposition, for choosing between methods."""
+    return 2e-4 + 3e-10 * n_vertices**3
+
+
+def compute_eigenbasis(L: Laplacian) -> Eigenbasis:
+    """Decompose the dense Laplacian and measure the residual of the result.
+
+    Raises
+    ------
+    MemoryError
+        Before any work, if the dense arrays would not fit.
+    """
+    n = L.n_vertices
+    needed, available = eigenbasis_bytes(n), available_memory()
+    if needed > available:
+        raise MemoryError(
+            f"the eigenbasis of {n} vertices needs {format_bytes(needed)} and {format_bytes(available)} are "
+            "available; filter with method='chebyshev', which needs no eigenvectors"
+        )
+    lam, Phi = linalg.eigh(L.matrix.toarray(), check_finite=False, driver="evd", overwrite_a=True)
+    u = np.finfo(np.float64).eps / 2
+    gram = Phi.T @ Phi
+    gram[np.diag_indices(n)] -= 1.0
+    orthogonality = float(linalg.norm(gram)) + n * u * np.sqrt(n)
+    del gram
+    defect = L.matrix @ Phi
+    defect -= Phi * lam
+    scale = float(np.abs(lam).max())
+    residual = float(linalg.norm(defect)) + u * (L.rounding_norm + 2 * scale) * np.sqrt(n)
+    residual += 2 * orthogonality * scale
+    return Eigenbasis(lam, Phi, residual, orthogonality)
