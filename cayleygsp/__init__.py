@@ -1,1 +1,71 @@
-"""Spectral graph signal processing with Cayley filters."""
+r"""Spectral graph signal processing with Cayley and Chebyshev filters, and a certified error.
+
+The objects, in the order in which they are used:
+
+- a graph: :mod:`gallery` and :func:`read_graph` make a :class:`Graph`; PyGSP and networkx graphs and adjacency
+  matrices are taken as they are;
+- its Laplacian: :func:`laplacian` makes a :class:`Laplacian` with a guaranteed bound of its spectrum;
+- a response, a function of frequency: :class:`CayleyPolynomial`, :class:`ChebyshevPolynomial`, or any function;
+- a filter, the response bound to a graph, a scipy ``LinearOperator``: :class:`CayleyFilter`,
+  :class:`ChebyshevFilter`, :class:`KernelFilter`, and :class:`FilterBank` for several at once.
+
+:mod:`cayleygsp.pygsp_filters` holds the same as a PyGSP filter, :mod:`cayleygsp.plotting` the pictures; both are
+loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cayleygsp import bounds, gallery
+from cayleygsp.cayley import CayleyPolynomial, cayley_transform
+from cayleygsp.chebyshev import ChebyshevPolynomial
+from cayleygsp.filters import (
+    CayleyFilter,
+    ChebyshevFilter,
+    ConvergenceWarning,
+    FilterBank,
+    FilterInfo,
+    GraphFilter,
+    KernelFilter,
+)
+from cayleygsp.graph import Graph
+from cayleygsp.io import read_graph
+from cayleygsp.laplacian import Laplacian, laplacian
+
+if TYPE_CHECKING:
+    from cayleygsp import plotting, pygsp_filters
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "CayleyFilter",
+    "CayleyPolynomial",
+    "ChebyshevFilter",
+    "ChebyshevPolynomial",
+    "ConvergenceWarning",
+    "FilterBank",
+    "FilterInfo",
+    "Graph",
+    "GraphFilter",
+    "KernelFilter",
+    "Laplacian",
+    "bounds",
+    "cayley_transform",
+    "gallery",
+    "laplacian",
+    "plotting",
+    "pygsp_filters",
+    "read_graph",
+]
+
+_LAZY = ("plotting", "pygsp_filters")
+
+
+def __getattr__(name: str) -> Any:
+    """Load the modules that need matplotlib or PyGSP when they are first asked for."""
+    if name in _LAZY:
+        import importlib
+
+        return importlib.import_module(f"cayleygsp.{name}")
+    raise AttributeError(f"module 'cayleygsp' has no attribute {name!r}")

@@ -118,11 +118,7 @@ class CayleyPolynomial:
         if lmax == 0:
             return ChebyshevSeries.constant(float(self(0.0)), lmax)
         delta, M = self._ellipse_bounds(lmax)
-        scale = float(np.abs(self.coeffs).sum())
-        target = max(atol / 100, 1e-17 * scale, 1e-300)
-        # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
-        n_samples = int(np.ceil(np.min(np.log(2 * M * (1 + delta) / (delta * target)) / np.log1p(delta))))
-        n_samples = max(n_samples, 16)
+        n_samples = max(int(self.degree_bound(lmax, atol)), 16)
         if n_samples > MAX_SAMPLES:
             raise ValueError(
                 f"`zoom` times the spectral bound is {self.zoom * lmax:.3g}: a Chebyshev series would need "
@@ -132,6 +128,15 @@ class CayleyPolynomial:
         rounding = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
         values = self(chebyshev_nodes(n_samples, lmax))
         return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding)
+
+    def degree_bound(self, lmax: float, atol: float) -> float:
+        """Return a number N of samples beyond which the series is worth less than a hundredth of ``atol``."""
+        if lmax == 0:
+            return 0.0
+        delta, M = self._ellipse_bounds(lmax)
+        target = max(atol / 100, 1e-17 * float(np.abs(self.coeffs).sum()), 1e-300)
+        # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
+        return float(np.ceil(np.min(np.log(2 * M * (1 + delta) / (delta * target)) / np.log1p(delta))))
 
     def _ellipse_bounds(self, lmax: float) -> tuple[FloatArray, FloatArray]:
         """Return ρ - 1 for ellipses E_ρ short of the poles, and upper bounds M(ρ) of the response on them."""

@@ -28,6 +28,8 @@ class Eigenbasis:
         Ascending.
     eigenvectors : numpy.ndarray, shape (n, n)
         One column an eigenvector.
+    defects : numpy.ndarray, shape (n,)
+        Upper bounds of the norms of the columns of ΔΦ - ΦΛ.
     residual : float
         An upper bound of :math:`\|\Delta - Q \Lambda Q^\top\|_2`, Q being the orthogonal matrix nearest to Φ.
     orthogonality : float
@@ -36,6 +38,7 @@ class Eigenbasis:
 
     eigenvalues: FloatArray
     eigenvectors: FloatArray
+    defects: FloatArray
     residual: float
     orthogonality: float
 
@@ -71,9 +74,9 @@ def compute_eigenbasis(L: Laplacian) -> Eigenbasis:
     gram[np.diag_indices(n)] -= 1.0
     orthogonality = float(linalg.norm(gram)) + n * u * np.sqrt(n)
     del gram
-    defect = L.matrix @ Phi
-    defect -= Phi * lam
+    residuals = L.matrix @ Phi
+    residuals -= Phi * lam
     scale = float(np.abs(lam).max())
-    residual = float(linalg.norm(defect)) + u * (L.rounding_norm + 2 * scale) * np.sqrt(n)
-    residual += 2 * orthogonality * scale
-    return Eigenbasis(lam, Phi, residual, orthogonality)
+    defects = np.linalg.norm(residuals, axis=0) + u * (L.rounding_norm + 2 * scale)
+    residual = float(linalg.norm(defects)) + 2 * orthogonality * scale
+    return Eigenbasis(lam, Phi, defects, residual, orthogonality)

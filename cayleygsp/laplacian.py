@@ -183,6 +183,13 @@ class Laplacian:
         return max(self.lmax_lower, self.lanczos_bound(n_steps=30, rng=0).lower)
 
     @cached_property
+    def lanczos_upper(self) -> float:
+        """The Ritz value of a Lanczos run plus its residual; at most the guaranteed bound."""
+        if self.has_eigenbasis:
+            return float(self.eigenvalues[-1]) + self.eigenbasis.residual
+        return self.lanczos_bound(rng=0).upper
+
+    @cached_property
     def rounding_norm(self) -> float:
         r"""An upper bound of :math:`\|\mathrm{diag}(m)\,|\Delta|\,\|_2`, m counting each row's entries (plus 3).
 

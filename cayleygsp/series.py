@@ -95,6 +95,16 @@ class ChebyshevSeries:
         # a polynomial of degree K is nowhere larger than √2 times its maximum on 2K Chebyshev points
         return float(np.sqrt(2) * total)
 
+    def sensitivity_beyond(self, lmax: float) -> float:
+        """Bound the same for a spectrum that may reach up to ``lmax``, beyond the interval of the series."""
+        x = max(2 * lmax / self.lmax - 1, 1.0)
+        k = np.arange(self.coeffs.size)
+        with np.errstate(over="ignore"):
+            growth = np.cosh(k * np.arccosh(x))  # T_k(x), and U_k(x) is at most (k + 1) times that
+        if not np.isfinite(growth[-1]):
+            return np.inf
+        return max(self.sensitivity, float((k + 1) ** 2 * growth @ np.abs(self.coeffs) * growth[-1]))
+
 
 def chebyshev_nodes(n_nodes: int, lmax: float) -> FloatArray:
     """Return the n Chebyshev points of [0, lmax], descending, small ones without cancellation."""

@@ -1,0 +1,340 @@
+"""Graphs: one adjacency matrix from whatever describes a graph, checked once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
+
+_ACCEPTED = (
+    "a cayleygsp Graph, a PyGSP graph, an undirected networkx graph, a scipy sparse array or matrix, "
+    "or a dense 2-D array"
+)
+
+# Asymmetry, relative to the largest weight, that counts as rounding and is averaged away.
+_ROUNDING_DOUBLE = 1e-12
+_ROUNDING_SINGLE = 1e-6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """A weighted undirected graph, with coordinates and labels where they are known.
+
+    Parameters
+    ----------
+    W : graph-like
+        Whatever :func:`as_adjacency` accepts; kept as its result, a checked copy.
+    coords : array_like, shape (n_vertices, 2) or (n_vertices, 3), optional
+        Positions of the vertices.
+    labels : array_like, shape (n_vertices,), optional
+        One label per vertex: a community, a class, a name.
+    name : str
+        What to call the graph.
+
+    Examples
+    --------
+    >>> from cayleygsp.graph import Graph
+    >>> triangle = Graph([[0, 1, 2], [1, 0, 0], [2, 0, 0]], name="two edges")
+    >>> triangle
+    Graph('two edges', n_vertices=3, n_edges=2)
+    >>> triangle.W.toarray()
+    array([[0., 1., 2.],
+           [1., 0., 0.],
+           [2., 0., 0.]])
+    """
+
+    W: sparse.csr_array
+    coords: FloatArray | None = None
+    labels: Array | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"`name` must be a string, got {self.name!r}")
+        object.__setattr__(self, "W", as_adjacency(self.W, name="W"))
+        object.__setattr__(self, "coords", _checked_coords(self.coords, self.n_vertices))
+        object.__setattr__(self, "labels", _checked_labels(self.labels, self.n_vertices))
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"Graph({name}n_vertices={self.n_vertices}, n_edges={self.n_edges})"
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.W.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges; a self-loop counts once."""
+        n_loops = int(np.count_nonzero(self.W.diagonal()))
+        return (self.W.nnz + n_loops) // 2
+
+    def to_pygsp(self, lap_type: LaplacianKind = "combinatorial") -> Any:
+        """Return the graph as a :class:`pygsp.graphs.Graph` with the same coordinates.
+
+        Parameters
+        ----------
+        lap_type : {"combinatorial", "normalized"}
+            The Laplacian that PyGSP computes.
+
+        Examples
+        --------
+        >>> from cayleygsp import gallery
+        >>> gallery.ring(8).to_pygsp(lap_type="normalized").lap_type
+        'normalized'
+        """
+        from pygsp import graphs
+
+        coords = None if self.coords is None else self.coords.copy()
+        return graphs.Graph(sparse.csr_matrix(self.W, copy=True), lap_type=lap_type, coords=coords)
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a :class:`networkx.Graph` on the vertices 0, …, n − 1.
+
+        Edges carry ``weight``, vertices ``pos`` and ``label`` where the graph has them.
+
+        Examples
+        --------
+        >>> from cayleygsp import gallery
+        >>> sorted(gallery.path(3).to_networkx().edges(data="weight"))
+        [(0, 1, 1.0), (1, 2, 1.0)]
+        """
+        import networkx
+
+        upper = sparse.triu(self.W, format="coo")
+        result = networkx.Graph(name=self.name)
+        result.add_nodes_from(range(self.n_vertices))
+        result.add_weighted_edges_from(
+            zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
+        )
+        if self.coords is not None:
+            networkx.set_node_attributes(result, dict(enumerate(map(tuple, self.coords.tolist()))), "pos")
+        if self.labels is not None:
+            networkx.set_node_attributes(result, dict(enumerate(self.labels.tolist())), "label")
+        return result
+
+
+def as_adjacency(graph: GraphLike, name: str = "graph") -> sparse.csr_array:
+    r"""Return the weighted adjacency matrix W of a graph, checked, in one canonical form.
+
+    Parameters
+    ----------
+    graph : graph-like
+        A :class:`Graph`, a PyGSP graph, an undirected networkx graph (edge attribute ``weight``, 1 where it
+        is missing; parallel edges add up; vertices in the order of ``graph.nodes``), a scipy sparse array or
+        matrix of any format, or a dense array of shape (n_vertices, n_vertices). Self-loops, vertices
+        without edges and several components are fine. The input is never modified.
+    name : str
+        What error messages call the argument.
+
+    Returns
+    -------
+    scipy.sparse.csr_array, shape (n_vertices, n_vertices)
+        Double precision, exactly symmetric, columns sorted within each row, duplicates summed, no stored
+        zeros. It shares no memory with the input.
+
+    Raises
+    ------
+    TypeError
+        If the kind of object is not one of those above, or the weights are not real numbers.
+    ValueError
+        If the matrix is not square, has no vertices, or its weights are not finite, negative or not
+        symmetric. Asymmetry by rounding, at most 1e-12 of the largest weight (1e-6 in single precision), is
+        averaged away.
+
+    Examples
+    --------
+    >>> from cayleygsp.graph import as_adjacency
+    >>> as_adjacency([[0, 1], [1, 0]]).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    >>> as_adjacency([[0, 1], [2, 0]])
+    Traceback (most recent call last):
+        ...
+    ValueError: `graph` must be symmetric, got W[0, 1] = 1.0 but W[1, 0] = 2.0
+    """
+    matrix = _matrix_of(graph, name)
+    _check_shape_and_dtype(matrix, name)
+    single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
+    W = _canonical_csr(matrix, name)
+    _check_weights(W, name)
+    return _symmetric(W, _ROUNDING_SINGLE if single else _ROUNDING_DOUBLE, name)
+
+
+def networkx_edges(graph: Any, name: str) -> tuple[Array, Array, FloatArray]:
+    """Return tails, heads and weights of the edges of a networkx graph, vertices numbered in its order."""
+    position = {vertex: i for i, vertex in enumerate(graph)}
+    edges = list(graph.edges(data="weight", default=1))
+    weights = np.asarray([weight for _, _, weight in edges]) if edges else np.zeros(0)
+    if weights.ndim != 1 or weights.dtype.kind not in "biuf":
+        u, v, weight = next((e for e in edges if np.asarray(e[2]).dtype.kind not in "biuf"), edges[0])
+        raise TypeError(
+            f"`{name}` must have real numbers as edge weights, got weight {weight!r} on edge {(u, v)!r}"
+        )
+    tails = np.fromiter((position[u] for u, _, _ in edges), dtype=np.int64, count=len(edges))
+    heads = np.fromiter((position[v] for _, v, _ in edges), dtype=np.int64, count=len(edges))
+    return tails, heads, weights.astype(np.float64)
+
+
+def _matrix_of(graph: GraphLike, name: str) -> Any:
+    """Return the sparse or dense matrix that describes the graph, unchecked and perhaps shared."""
+    if isinstance(graph, Graph):
+        return graph.W
+    if sparse.issparse(graph):
+        return graph
+    if _is_instance(graph, "pygsp.graphs", "Graph"):
+        return graph.W
+    if _is_instance(graph, "networkx", "Graph"):
+        return _matrix_of_networkx(graph, name)
+    if isinstance(graph, (str, bytes, os.PathLike)):
+        raise TypeError(
+            f"`{name}` must be {_ACCEPTED}, got {graph!r}; to read a file use cayleygsp.read_graph"
+        )
+    return _dense_matrix(graph, name)
+
+
+def _is_instance(thing: object, module: str, class_name: str) -> bool:
+    """Tell whether ``thing`` is of a class of a module that may not be loaded (then it cannot be)."""
+    cls = getattr(sys.modules.get(module), class_name, None)
+    return isinstance(cls, type) and isinstance(thing, cls)
+
+
+def _matrix_of_networkx(graph: Any, name: str) -> sparse.coo_array:
+    if graph.is_directed():
+        raise ValueError(
+            f"`{name}` must be undirected, got a directed networkx {type(graph).__name__}; "
+            "decide what the directions mean and use graph.to_undirected()"
+        )
+    tails, heads, weights = networkx_edges(graph, name)
+    n, inner = len(graph), tails != heads
+    rows = np.concatenate([tails, heads[inner]])
+    cols = np.concatenate([heads, tails[inner]])
+    return sparse.coo_array((np.concatenate([weights, weights[inner]]), (rows, cols)), shape=(n, n))
+
+
+def _dense_matrix(graph: Any, name: str) -> Array:
+    if np.ma.is_masked(graph):
+        raise TypeError(f"`{name}` must not have masked entries; use graph.filled(0) if they mean no edge")
+    try:
+        matrix = np.asarray(graph)
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"`{name}` must be {_ACCEPTED}, got a {type(graph).__name__} that is no rectangular array"
+        ) from None
+    if matrix.ndim == 0 and matrix.dtype.kind not in "biufc":
+        raise TypeError(f"`{name}` must be {_ACCEPTED}, got {type(graph).__name__}")
+    return matrix
+
+
+def _check_shape_and_dtype(matrix: Any, name: str) -> None:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"`{name}` must be a square 2-D matrix, got shape {matrix.shape}")
+    if matrix.shape[0] == 0:
+        raise ValueError(f"`{name}` must have at least one vertex, got shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"`{name}` must have real numbers as weights, got dtype {matrix.dtype}")
+
+
+def _canonical_csr(matrix: Any, name: str) -> sparse.csr_array:
+    """Return a copy as CSR in double precision: sorted, without duplicates or stored zeros."""
+    # In double precision before duplicates are summed: sums of booleans or of 8-bit numbers go wrong.
+    copy = matrix.astype(np.float64)
+    _check_indices(copy, name)
+    W = sparse.csr_array(copy)
+    W.sum_duplicates()
+    W.eliminate_zeros()
+    if max(W.nnz, *W.shape) <= np.iinfo(np.int32).max:
+        W.indices = W.indices.astype(np.int32, copy=False)
+        W.indptr = W.indptr.astype(np.int32, copy=False)
+    return W
+
+
+def _check_indices(matrix: Any, name: str) -> None:
+    """Refuse compressed matrices whose index arrays point outside; scipy checks them only when asked."""
+    if not hasattr(matrix, "check_format"):
+        return
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"`{name}` must be a valid {matrix.format} matrix, got index arrays that do not fit: {error}"
+        ) from None
+
+
+def _check_weights(W: sparse.csr_array, name: str) -> None:
+    finite = np.isfinite(W.data)
+    if not finite.all():
+        i, j, weight = _entry(W, int(np.argmin(finite)))
+        raise ValueError(f"`{name}` must have finite weights, got W[{i}, {j}] = {weight}")
+    negative = W.data < 0
+    if negative.any():
+        i, j, weight = _entry(W, int(np.argmax(negative)))
+        hint = (
+            "; this looks like a Laplacian; use cayleygsp.Laplacian.from_matrix" if _is_laplacian(W) else ""
+        )
+        raise ValueError(f"`{name}` must have non-negative weights, got W[{i}, {j}] = {weight}{hint}")
+
+
+def _is_laplacian(W: sparse.csr_array) -> bool:
+    """Tell whether the diagonal is positive somewhere, never negative, and nothing else is positive."""
+    diagonal = W.diagonal()
+    n_positive = np.count_nonzero(diagonal > 0)
+    return bool(n_positive > 0 and (diagonal >= 0).all() and np.count_nonzero(W.data > 0) == n_positive)
+
+
+def _symmetric(W: sparse.csr_array, rounding: float, name: str) -> sparse.csr_array:
+    """Return W if it equals its transpose, their mean if they differ by rounding only."""
+    # The transpose read as CSR: rows come out sorted, as W is canonical.
+    T = W.T.tocsr()
+    if all(np.array_equal(getattr(W, part), getattr(T, part)) for part in ("indptr", "indices", "data")):
+        return W
+    difference = sparse.csr_array(W - T)
+    difference.sort_indices()
+    too_far = np.abs(difference.data) > rounding * W.data.max()
+    if too_far.any():
+        i, j, _ = _entry(difference, int(np.argmax(too_far)))
+        raise ValueError(
+            f"`{name}` must be symmetric, got W[{i}, {j}] = {W[i, j]} but W[{j}, {i}] = {W[j, i]}"
+        )
+    mean = sparse.csr_array(0.5 * W + 0.5 * T)
+    mean.sort_indices()
+    mean.eliminate_zeros()
+    return mean
+
+
+def _entry(W: sparse.csr_array, k: int) -> tuple[int, int, float]:
+    """Return row, column and value of the k-th stored entry."""
+    return int(np.searchsorted(W.indptr, k, side="right")) - 1, int(W.indices[k]), float(W.data[k])
+
+
+def _checked_coords(coords: ArrayLike | None, n_vertices: int) -> FloatArray | None:
+    if coords is None:
+        return None
+    array = np.asarray(coords)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"`coords` must be real numbers, got dtype {array.dtype}")
+    if array.shape not in ((n_vertices, 2), (n_vertices, 3)):
+        raise ValueError(
+            f"`coords` must have shape ({n_vertices}, 2) or ({n_vertices}, 3), got {array.shape}"
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        i, j = map(int, bad[0])
+        raise ValueError(f"`coords` must be finite, got coords[{i}, {j}] = {array[i, j]}")
+    return array.astype(np.float64)
+
+
+def _checked_labels(labels: ArrayLike | None, n_vertices: int) -> Array | None:
+    if labels is None:
+        return None
+    array = np.array(labels)
+    if array.shape != (n_vertices,):
+        raise ValueError(f"`labels` must have shape ({n_vertices},), got {array.shape}")
+    return array

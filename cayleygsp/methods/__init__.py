@@ -1,0 +1,12 @@
+"""The ways to apply g(Δ) to signals.
+
+Each method prepares once (expands, factors, builds a hierarchy) and is applied often:
+
+- :mod:`~cayleygsp.methods.exact`: eigenbasis, or a sparse factorisation of hΔ + iI;
+- :mod:`~cayleygsp.methods.jacobi`: the paper's scheme, K sweeps a power;
+- :mod:`~cayleygsp.methods.chebyshev`: one real recurrence for the whole response;
+- :mod:`~cayleygsp.methods.multigrid`: conjugate gradients for hΔ + iI behind a multigrid cycle on hΔ + I;
+- :mod:`~cayleygsp.methods.choice`: which of them, by predicted cost.
+
+All take real blocks of signals of shape (n, m) and return an :class:`~cayleygsp.methods.base.Applied`.
+"""

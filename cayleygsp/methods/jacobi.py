@@ -1,0 +1,148 @@
+r"""The paper's scheme: Jacobi iterations for :math:`(h\Delta + iI) y_j = (h\Delta - iI) y_{j-1}`, Eq. (6), eq:Jaco."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayleygsp._typing import Array, ComplexArray, FloatArray
+from cayleygsp.bounds import jacobi_contraction, jacobi_error
+from cayleygsp.cayley import CayleyPolynomial
+from cayleygsp.laplacian import Laplacian
+from cayleygsp.methods.base import (
+    Applied,
+    FilterMethod,
+    accumulated_error,
+    column_norms,
+    complex_product,
+    filter_gain,
+    over,
+    sum_powers,
+    unit_roundoff,
+)
+
+
+class JacobiMethod(FilterMethod):
+    r"""K sweeps a power: :math:`y \leftarrow J y + b_j` from :math:`y = b_j`.
+
+    Here :math:`E = \mathrm{Diag}(h\Delta + iI)`, :math:`b_j = E^{-1}(h\Delta - iI) y_{j-1}` and
+    :math:`J = I - E^{-1}(h\Delta + iI)`. The start vector is one application already, so that what is left after
+    K sweeps is :math:`J^{K+1}`. All products are of the real Laplacian with real and imaginary parts together.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    p : CayleyPolynomial
+        The response.
+    n_iter : int
+        Sweeps K ≥ 0 for each power.
+    normalize : bool
+        Rescale every y_j to the norm of the signal, as the paper suggests. The filter is then no longer linear.
+    """
+
+    name = "jacobi"
+
+    def __init__(self, L: Laplacian, p: CayleyPolynomial, n_iter: int, normalize: bool) -> None:
+        self.laplacian = L
+        self.polynomial = p
+        self.n_iter = n_iter
+        self.normalize = normalize
+        self.E = p.zoom * L.diagonal[:, None] + 1j
+
+    def reaches_tolerance(self, tol: float | None) -> bool:
+        """Compare the a priori bound with the tolerance."""
+        gain = filter_gain(self.laplacian, self.polynomial)
+        return tol is not None and self._a_priori_bound(np.float64) <= tol * gain
+
+    def working_dtype(self, dtype: Any) -> Any:
+        """Work in the precision of the signals, as the paper does."""
+        return dtype
+
+    def apply(self, f: Array, *, certify: bool) -> Applied:
+        """Filter; with ``certify``, one more product a power measures the residual that it ends with."""
+        norms = column_norms(f)
+        histories: list[FloatArray] = []
+        steps: list[FloatArray] = []
+
+        def next_power(y_prev: ComplexArray, j: int) -> ComplexArray:
+            y, history = self._solve(y_prev, record=certify)
+            if self.normalize:
+                y *= over(norms, column_norms(y)).astype(f.dtype)
+            if certify:
+                steps.append(over(self._residual(y, y_prev), norms))
+                histories.append(np.array([over(r, norms) for r in history] + [steps[-1]]))
+            return y
+
+        total = sum_powers(self.polynomial, f, next_power)
+        bound: float | FloatArray = self._a_priori_bound(f.dtype)
+        if certify:
+            measured = accumulated_error(self.polynomial, steps) + self._summation_floor(f.dtype)
+            bound = np.minimum(measured, bound)
+        return Applied(total, bound, self.polynomial.order * (self.n_iter + 1), tuple(histories))
+
+    def apply_adjoint(self, f: Array) -> Array:
+        r"""Apply the transposed operator.
+
+        The filter is :math:`c_0 I + 2\,\mathrm{Re} \sum_j c_j P^j` with
+        :math:`P = (\sum_{k \le K} J^k) E^{-1}(h\Delta - iI)`. Transposed,
+        :math:`P^\top = (h\Delta - iI) E^{-1} \sum_k (J^\top)^k` and :math:`J^\top = I - (h\Delta + iI) E^{-1}`, which
+        is another operator as soon as degrees differ.
+        """
+        if self.normalize:
+            raise ValueError("`normalize=True` makes the Jacobi filter non-linear: it has no adjoint")
+        L, h = self.laplacian.matrix_as(f.dtype), f.dtype.type(self.polynomial.zoom)
+
+        def next_power(y_prev: ComplexArray, j: int) -> ComplexArray:
+            E = self.E.astype(y_prev.dtype)
+            total = y_prev
+            for _ in range(self.n_iter):  # Horner's rule: total <- J^T total + y_prev
+                z = total / E
+                total = total - h * complex_product(L, z) - 1j * z + y_prev
+            z = total / E
+            return h * complex_product(L, z) - 1j * z
+
+        return sum_powers(self.polynomial, f, next_power)
+
+    def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
+        """Return y_j after K sweeps, and the residual norm before each of them."""
+        L, h = self.laplacian.matrix_as(y_prev.real.dtype), y_prev.real.dtype.type(self.polynomial.zoom)
+        E = self.E.astype(y_prev.dtype)
+        off = E - 1j  # hΔ's own diagonal: J y = -(hΔ - off) y / E
+        b = (h * complex_product(L, y_prev) - 1j * y_prev) / E
+        y = b
+        history: list[FloatArray] = []
+        for _ in range(self.n_iter):
+            y_next = b + (off * y - h * complex_product(L, y)) / E
+            if record:
+                history.append(column_norms(E * (y_next - y)))
+            y = y_next
+        return y.copy() if y is b else y, history
+
+    def _residual(self, y: ComplexArray, y_prev: ComplexArray) -> FloatArray:
+        r"""Bound :math:`\|(h\Delta + iI) y - (h\Delta - iI) y_{j-1}\|`, which bounds the error of the step."""
+        L, h = self.laplacian.matrix, self.polynomial.zoom
+        y, y_prev = y.astype(np.complex128), y_prev.astype(np.complex128)
+        size = column_norms(y) + column_norms(y_prev)
+        floor = unit_roundoff(np.float64) * (h * self.laplacian.rounding_norm + 8) * size
+        return column_norms(h * complex_product(L, y - y_prev) + 1j * (y + y_prev)) + floor
+
+    def _summation_floor(self, dtype: Any) -> float:
+        """Bound the rounding of adding the powers up; residuals say nothing of it."""
+        r = self.polynomial.order
+        return unit_roundoff(dtype) * 2 * (r + 4) * float(np.abs(self.polynomial.coeffs).sum()) * 2
+
+    def _a_priori_bound(self, dtype: Any) -> float:
+        """Return the sharp bound of the scheme, with a floor for the rounding of every sweep."""
+        if self.normalize:
+            return np.inf
+        p, K = self.polynomial, self.n_iter
+        a = jacobi_contraction(self.laplacian, p.zoom, K)
+        # No iterate is larger than 1 + `condition` times the solution, a sweep is wrong by `step` of that, and
+        # later sweeps do not enlarge it by more than `condition`; K + 1 sweeps make one power.
+        E = np.abs(self.E)
+        condition = float(np.sqrt(E.max() / E.min()))
+        step = unit_roundoff(dtype) * (2 * self.laplacian.rounding_norm * p.zoom / E.min() + 12)
+        a += (K + 1) * condition * (1 + condition) * step
+        return jacobi_error(p, a) + self._summation_floor(dtype)
