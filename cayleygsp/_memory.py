@@ -22,10 +22,6 @@ def available_memory() -> int:
 
 def format_bytes(n_bytes: float) -> str:
     """Write a number of bytes for people."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if n_bytes < 1024:
-            break
-        n_bytes /= 1024
-    else:
-        unit = "TiB"
-    return f"{n_bytes:.3g} {unit}"
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    power = max((k for k in range(len(units)) if n_bytes >= 1024**k), default=0)
+    return f"{n_bytes / 1024**power:.3g} {units[power]}"

@@ -88,9 +88,7 @@ def check_signals(signals: ArrayLike, n_vertices: int, name: str = "signals") ->
             f"got {type(signals).__name__} with dtype {f.dtype}"
         )
     if f.ndim not in (1, 2) or f.shape[0] != n_vertices:
-        raise ValueError(
-            f"`{name}` must have shape ({n_vertices},) or ({n_vertices}, n_signals), got {f.shape}"
-        )
+        raise ValueError(f"`{name}` must have shape ({n_vertices},) or ({n_vertices}, n_signals), got {f.shape}")
     if not np.isfinite(f).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(f))[0])
         raise ValueError(f"`{name}` must be finite, got {f[first]} at {list(first)}")

@@ -34,7 +34,7 @@ def jacobi_factor(L: Laplacian, zoom: float) -> float:
     best = max(best, 0.0)
     best += (longest_row + 16) * np.finfo(np.float64).eps * (1 + best) if best else 0.0
     if L.kind == "normalized" and np.isin(d, (0.0, 1.0)).all():
-        best = min(best, zoom / np.sqrt(zoom**2 + 1))
+        best = min(best, zoom * max(1.0, L.lmax - 1) / np.sqrt(zoom**2 + 1))
     return best
 
 

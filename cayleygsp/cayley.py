@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive
@@ -115,8 +116,9 @@ class CayleyPolynomial:
         ValueError
             If zoom times lmax is so large that the series would have millions of terms.
         """
+        rounding = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
         if lmax == 0:
-            return ChebyshevSeries.constant(float(self(0.0)), lmax)
+            return ChebyshevSeries.constant(float(self(0.0)), rounding)
         delta, M = self._ellipse_bounds(lmax)
         n_samples = max(int(self.degree_bound(lmax, atol)), 16)
         if n_samples > MAX_SAMPLES:
@@ -125,7 +127,6 @@ class CayleyPolynomial:
                 f"about {n_samples:.1g} terms; use method='multigrid'"
             )
         beyond = float(np.min(2 * M * np.exp((1 - n_samples) * np.log1p(delta)) / delta))
-        rounding = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
         values = self(chebyshev_nodes(n_samples, lmax))
         return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding)
 
@@ -152,3 +153,50 @@ class CayleyPolynomial:
             powers = largest_C[:, None] ** np.arange(1, self.order + 1) + 1
         M = np.abs(self.coeffs[0]) + powers @ np.abs(self.coeffs[1:])
         return delta[np.isfinite(M)], M[np.isfinite(M)]
+
+
+def chebyshev_as_cayley(coeffs: ArrayLike, lmax: float, degree: float, zoom: float = 1.0) -> CayleyPolynomial:
+    r"""Write a Chebyshev filter as a Cayley filter with zero Jacobi sweeps, on a regular graph.
+
+    On a graph whose vertices all have degree d, Jacobi without sweeps replaces :math:`C(h\Delta)` by
+    :math:`(h\Delta - i)/(hd + i)`, so that the Cayley filters of order r become all real polynomials of degree r:
+    "Chebyshev as a special case of Cayley" in the paper.
+
+    Parameters
+    ----------
+    coeffs : array_like, shape (r + 1,)
+        Real Chebyshev coefficients, the first not halved.
+    lmax : float
+        λ_max of the Chebyshev filter.
+    degree : float
+        d > 0, the diagonal of the Laplacian (1 for the normalized one).
+    zoom : float
+        h > 0, free to choose.
+
+    Returns
+    -------
+    CayleyPolynomial
+        For ``CayleyFilter(graph, ..., method="jacobi", n_iter=0)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> ring = cg.gallery.ring(12)
+    >>> alpha = [0.5, -0.3, 0.2]
+    >>> g = cg.CayleyFilter(ring, cg.chebyshev_as_cayley(alpha, lmax=4, degree=2), method="jacobi", n_iter=0)
+    >>> bool(np.allclose(g.toarray(), cg.ChebyshevFilter(ring, alpha, lmax=4).toarray()))
+    True
+    """
+    h, d = check_positive(zoom, "zoom"), check_positive(degree, "degree")
+    a = check_coefficients(coeffs)
+    powers = Chebyshev(a, domain=[0, check_positive(lmax, "lmax") * h]).convert(kind=Polynomial).coef  # of w = hλ
+    left = np.zeros(a.size)
+    left[: powers.size] = np.real(powers)
+    c = np.zeros(a.size, dtype=np.complex128)
+    for j in range(a.size - 1, 0, -1):
+        # the leading coefficient of 2 Re c_j (w - i)^j / (hd + i)^j is made what is left of the target's
+        c[j] = left[j] * (h * d + 1j) ** j / 2
+        left[: j + 1] -= left[j] * (Polynomial([-1j, 1]) ** j).coef.real
+    c[0] = left[0]
+    return CayleyPolynomial(c, h)

@@ -37,7 +37,7 @@ class ChebyshevPolynomial:
         self.lmax = lmax
         self._series = ChebyshevSeries(self.coeffs, lmax, 0.0)
         if lmax == 0:
-            self._series = ChebyshevSeries.constant(float(self.coeffs[::2].sum() - self.coeffs[1::2].sum()), 0.0)
+            self._series = ChebyshevSeries.constant(float(self.coeffs[::2].sum() - self.coeffs[1::2].sum()))
 
     @property
     def order(self) -> int:

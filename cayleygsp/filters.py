@@ -88,7 +88,7 @@ class _Block:
         """Return one filter's answer as the caller's signals were, and the rounding of that for each column."""
         target = np.finfo(self.dtype).dtype
         cast = y.astype(target, copy=False)
-        rounding = np.zeros(y.shape[1])
+        rounding: FloatArray = np.zeros(y.shape[1])
         if cast.dtype != y.dtype:
             rounding = over(column_norms(y - cast), column_norms(self.real))
         if self.is_complex:
@@ -543,12 +543,7 @@ class FilterBank:
         """
         y = np.asarray(coefficients)
         if y.ndim not in (2, 3) or y.shape[-1] != len(self):
-            raise ValueError(
-                f"`coefficients` must have shape (n_vertices, [n_signals,] {len(self)}), got {y.shape}"
-            )
+            raise ValueError(f"`coefficients` must have shape (n_vertices, [n_signals,] {len(self)}), got {y.shape}")
         n = self.laplacian.n_vertices
-        blocks = [
-            _Block(check_signals(y[..., i], n, "coefficients"), self._method) for i in range(len(self))
-        ]
+        blocks = [_Block(check_signals(y[..., i], n, "coefficients"), self._method) for i in range(len(self))]
         return blocks[0].restore(self._method.apply_adjoint(np.stack([b.real for b in blocks])))[0]
-

@@ -228,9 +228,7 @@ def random_regular(n_vertices: int, degree: int, rng: np.random.Generator | int 
     if degree >= n:
         raise ValueError(f"`degree` must be below the number of vertices {n}, got {degree}")
     if n * degree % 2:
-        raise ValueError(
-            f"`degree` must be even for an odd number of vertices, got {degree} for {n} vertices"
-        )
+        raise ValueError(f"`degree` must be even for an odd number of vertices, got {degree} for {n} vertices")
     seed = int(np.random.default_rng(rng).integers(2**63))
     # The complement of a random regular graph is one too; dense ones are hard to draw directly.
     drawn = min(degree, n - 1 - degree)
@@ -266,8 +264,9 @@ def sensor(n_vertices: int, n_neighbors: int = 6, rng: np.random.Generator | int
     Examples
     --------
     >>> from cayleygsp import gallery
+    >>> import numpy as np
     >>> graph = gallery.sensor(50, rng=0)
-    >>> bool(graph.W.count_nonzero(axis=1).min() >= 6)
+    >>> bool(np.diff(graph.W.indptr).min() >= 6)
     True
     """
     n = check_integer(n_vertices, "n_vertices", at_least=2)
@@ -358,21 +357,15 @@ def _community_sizes(
 ) -> IntArray:
     n_communities = check_integer(n_communities, "n_communities", at_least=1)
     if sizes is not None and n_vertices is not None:
-        raise ValueError(
-            f"`sizes` must not be given together with `n_vertices`, got {sizes!r} and {n_vertices}"
-        )
+        raise ValueError(f"`sizes` must not be given together with `n_vertices`, got {sizes!r} and {n_vertices}")
     if sizes is not None:
         return _explicit_sizes(n_communities, sizes)
     if n_vertices is None:
         return rng.integers(10, 40, size=n_communities)
     n_vertices = check_integer(n_vertices, "n_vertices", at_least=1)
     if n_vertices < n_communities:
-        raise ValueError(
-            f"`n_vertices` must be at least the number of communities {n_communities}, got {n_vertices}"
-        )
-    return n_vertices // n_communities + (np.arange(n_communities) < n_vertices % n_communities).astype(
-        np.int64
-    )
+        raise ValueError(f"`n_vertices` must be at least the number of communities {n_communities}, got {n_vertices}")
+    return n_vertices // n_communities + (np.arange(n_communities) < n_vertices % n_communities).astype(np.int64)
 
 
 def _explicit_sizes(n_communities: int, sizes: Sequence[int] | npt.NDArray[Any]) -> IntArray:

@@ -111,9 +111,7 @@ class Graph:
         upper = sparse.triu(self.W, format="coo")
         result = networkx.Graph(name=self.name)
         result.add_nodes_from(range(self.n_vertices))
-        result.add_weighted_edges_from(
-            zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
-        )
+        result.add_weighted_edges_from(zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True))
         if self.coords is not None:
             networkx.set_node_attributes(result, dict(enumerate(map(tuple, self.coords.tolist()))), "pos")
         if self.labels is not None:
@@ -172,15 +170,15 @@ def networkx_edges(graph: Any, name: str) -> tuple[Array, Array, FloatArray]:
     """Return tails, heads and weights of the edges of a networkx graph, vertices numbered in its order."""
     position = {vertex: i for i, vertex in enumerate(graph)}
     edges = list(graph.edges(data="weight", default=1))
-    weights = np.asarray([weight for _, _, weight in edges]) if edges else np.zeros(0)
-    if weights.ndim != 1 or weights.dtype.kind not in "biuf":
-        u, v, weight = next((e for e in edges if np.asarray(e[2]).dtype.kind not in "biuf"), edges[0])
-        raise TypeError(
-            f"`{name}` must have real numbers as edge weights, got weight {weight!r} on edge {(u, v)!r}"
-        )
+    for u, v, weight in edges:
+        if not isinstance(weight, (int, float, np.bool_, np.integer, np.floating)):
+            raise TypeError(
+                f"`{name}` must have real numbers as edge weights, got weight {weight!r} on edge {(u, v)!r}"
+            )
+    weights = np.fromiter((weight for _, _, weight in edges), dtype=np.float64, count=len(edges))
     tails = np.fromiter((position[u] for u, _, _ in edges), dtype=np.int64, count=len(edges))
     heads = np.fromiter((position[v] for _, v, _ in edges), dtype=np.int64, count=len(edges))
-    return tails, heads, weights.astype(np.float64)
+    return tails, heads, weights
 
 
 def _matrix_of(graph: GraphLike, name: str) -> Any:
@@ -194,9 +192,7 @@ def _matrix_of(graph: GraphLike, name: str) -> Any:
     if _is_instance(graph, "networkx", "Graph"):
         return _matrix_of_networkx(graph, name)
     if isinstance(graph, (str, bytes, os.PathLike)):
-        raise TypeError(
-            f"`{name}` must be {_ACCEPTED}, got {graph!r}; to read a file use cayleygsp.read_graph"
-        )
+        raise TypeError(f"`{name}` must be {_ACCEPTED}, got {graph!r}; to read a file use cayleygsp.read_graph")
     return _dense_matrix(graph, name)
 
 
@@ -276,9 +272,7 @@ def _check_weights(W: sparse.csr_array, name: str) -> None:
     negative = W.data < 0
     if negative.any():
         i, j, weight = _entry(W, int(np.argmax(negative)))
-        hint = (
-            "; this looks like a Laplacian; use cayleygsp.Laplacian.from_matrix" if _is_laplacian(W) else ""
-        )
+        hint = "; this looks like a Laplacian; use cayleygsp.Laplacian.from_matrix" if _is_laplacian(W) else ""
         raise ValueError(f"`{name}` must have non-negative weights, got W[{i}, {j}] = {weight}{hint}")
 
 
@@ -300,9 +294,7 @@ def _symmetric(W: sparse.csr_array, rounding: float, name: str) -> sparse.csr_ar
     too_far = np.abs(difference.data) > rounding * W.data.max()
     if too_far.any():
         i, j, _ = _entry(difference, int(np.argmax(too_far)))
-        raise ValueError(
-            f"`{name}` must be symmetric, got W[{i}, {j}] = {W[i, j]} but W[{j}, {i}] = {W[j, i]}"
-        )
+        raise ValueError(f"`{name}` must be symmetric, got W[{i}, {j}] = {W[i, j]} but W[{j}, {i}] = {W[j, i]}")
     mean = sparse.csr_array(0.5 * W + 0.5 * T)
     mean.sort_indices()
     mean.eliminate_zeros()
@@ -321,9 +313,7 @@ def _checked_coords(coords: ArrayLike | None, n_vertices: int) -> FloatArray | N
     if array.dtype.kind not in "biuf":
         raise TypeError(f"`coords` must be real numbers, got dtype {array.dtype}")
     if array.shape not in ((n_vertices, 2), (n_vertices, 3)):
-        raise ValueError(
-            f"`coords` must have shape ({n_vertices}, 2) or ({n_vertices}, 3), got {array.shape}"
-        )
+        raise ValueError(f"`coords` must have shape ({n_vertices}, 2) or ({n_vertices}, 3), got {array.shape}")
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         i, j = map(int, bad[0])

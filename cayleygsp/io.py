@@ -108,9 +108,7 @@ def read_graph(path: str | os.PathLike[str], *, variable: str | None = None) -> 
     elif ending == ".mat":
         matrix, labels = _read_mat(file, variable)
     else:
-        raise ValueError(
-            f"`variable` must be left out unless the file is a .mat, got {variable!r} for '{file}'"
-        )
+        raise ValueError(f"`variable` must be left out unless the file is a .mat, got {variable!r} for '{file}'")
     return Graph(as_adjacency(matrix, name=str(file)), labels=labels, name=file.name[: -len(ending)])
 
 
@@ -149,23 +147,26 @@ def _parsing(file: Path, content: str) -> Iterator[None]:
 # Matrices.
 
 
+# Files are opened here, as numpy leaves those open that it cannot read.
+
+
 def _read_npz(file: Path) -> tuple[Any, None]:
-    with _parsing(file, "a sparse matrix written by scipy.sparse.save_npz"):
-        return sparse.load_npz(file), None
+    with _parsing(file, "a sparse matrix written by scipy.sparse.save_npz"), file.open("rb") as stream:
+        return sparse.load_npz(stream), None
 
 
 def _read_npy(file: Path) -> tuple[Array, None]:
-    with file.open("rb") as stream:
-        if stream.read(6) != b"\x93NUMPY":
-            raise ValueError(f"'{file}' cannot be read as an array written by numpy.save")
-    with _parsing(file, "an array written by numpy.save"):
-        return np.load(file, allow_pickle=False), None
+    with _parsing(file, "an array written by numpy.save"), file.open("rb") as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False), None
 
 
 def _read_mtx(file: Path) -> tuple[Any, None]:
-    content = _content(file)
+    content = _content(file).rstrip()
+    if content.endswith((b"e", b"E", b"-", b"+")):
+        raise ValueError(f"'{file}' cannot be read as a Matrix Market file: it ends within a number")
     try:
-        return scipy.io.mmread(BytesIO(content)), None
+        # With a last line that ends: the reader may read beyond one that does not, and crash.
+        return scipy.io.mmread(BytesIO(content + b"\n")), None
     except (ValueError, OverflowError) as error:
         # The reader's messages are made for users: they name the line and what is wrong there.
         raise ValueError(f"'{file}' cannot be read as a Matrix Market file: {error}") from None
@@ -192,9 +193,7 @@ def _read_mat(file: Path, variable: str | None = None) -> tuple[Any, None]:
     if variable is None:
         return contents[_adjacency_name(contents, file)], None
     if variable not in contents:
-        raise ValueError(
-            f"`variable` must be one of {', '.join(contents) or 'none'} in '{file}', got {variable!r}"
-        )
+        raise ValueError(f"`variable` must be one of {', '.join(contents) or 'none'} in '{file}', got {variable!r}")
     if not _is_numeric(contents[variable]):
         raise ValueError(f"`variable` {variable!r} of '{file}' must be a matrix of numbers")
     return contents[variable], None
@@ -209,8 +208,8 @@ def _is_hdf5(file: Path) -> bool:
 
 def _mat_variables(file: Path) -> dict[str, Any]:
     """Return the variables of a file up to version 7, fields of a struct as ``struct.field``."""
-    with _parsing(file, "a MATLAB file"):
-        contents = scipy.io.loadmat(file, appendmat=False)
+    with _parsing(file, "a MATLAB file"), file.open("rb") as stream:
+        contents = scipy.io.loadmat(stream)
     variables: dict[str, Any] = {}
     for name, value in contents.items():
         if name.startswith("__"):

@@ -43,7 +43,9 @@ class KernelResponse:
             raise TypeError(f"`function` must return real numbers, got dtype {values.dtype}")
         if not np.isfinite(values).all():
             where = float(lam[~np.isfinite(values)].flat[0])
-            raise ValueError(f"`function` must be finite on the spectrum, got {values[~np.isfinite(values)][0]} at {where:g}")
+            raise ValueError(
+                f"`function` must be finite on the spectrum, got {values[~np.isfinite(values)][0]} at {where:g}"
+            )
         return values.astype(np.float64)
 
     def series(self, lmax: float, atol: float) -> ChebyshevSeries:
@@ -53,7 +55,7 @@ class KernelResponse:
         points, or what the coefficients beyond suggest, whichever is larger, and half as much again.
         """
         if lmax == 0:
-            return ChebyshevSeries.constant(float(self(np.zeros(1))[0]), 0.0)
+            return ChebyshevSeries(self(np.zeros(1)), 0.0, 0.0, "sampled")
         key = (lmax, atol)
         if key not in self._series:
             self._series[key] = self._expand(lmax, atol)

@@ -88,7 +88,8 @@ class Laplacian:
         ----------
         matrix : scipy sparse or dense, shape (n, n)
             Symmetric, off-diagonal entries ≤ 0. Combinatorial: rows sum to zero. Normalized: the diagonal is
-            1 (0 for isolated vertices) and no self-loops stand behind it.
+            1 (0 for isolated vertices) and no self-loops stand behind it; the degrees cannot be known and are
+            given as 1, and the bound of the spectrum is computed, not taken to be 2.
         kind : {"combinatorial", "normalized"}
             Which Laplacian it is.
 
@@ -96,17 +97,14 @@ class Laplacian:
         --------
         >>> import numpy as np
         >>> from cayleygsp import Laplacian
-        >>> Laplacian.from_matrix(np.array([[1.0, -1.0], [-1.0, 1.0]])).lmax
-        2.0
+        >>> Laplacian.from_matrix(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+        Laplacian(n_vertices=2, n_edges=1, kind='combinatorial', lmax=2)
         """
         check_choice(kind, "kind", KINDS)
         given = sparse.csr_array(matrix, dtype=np.float64)
         diagonal = given.diagonal() if given.ndim == 2 else np.zeros(0)
         W = as_adjacency(sparse.diags_array(diagonal) - given, name="the negated off-diagonal part of `matrix`")
-        if kind == "combinatorial":
-            expected = W.sum(axis=1)
-        else:
-            expected = np.where(np.diff(W.indptr) > 0, 1.0, 0.0)
+        expected = W.sum(axis=1) if kind == "combinatorial" else (np.diff(W.indptr) > 0).astype(np.float64)
         gap = np.abs(diagonal - expected)
         worst = int(np.argmax(gap))
         if gap[worst] > 1e-10 * max(1.0, float(np.abs(diagonal).max())):
@@ -116,13 +114,15 @@ class Laplacian:
             )
         if kind == "combinatorial":
             return laplacian(W, kind)
+        if W.max() > 1 + 1e-10:
+            raise ValueError(f"`matrix` is no normalized Laplacian: it has the entry {-W.max():.6g} below -1")
         L = (sparse.diags_array(expected) - W).tocsr()
-        if _collatz_wielandt(L, L.diagonal()) > 2 + 1e-10:
-            raise ValueError("`matrix` is no normalized Laplacian: its eigenvalues may exceed 2")
-        return cls(L, kind, expected)
+        return cls(L, kind, expected, lmax=_collatz_wielandt(L, L.diagonal()))
 
     def __repr__(self) -> str:
-        return f"Laplacian(n_vertices={self.n_vertices}, n_edges={self.n_edges}, kind={self.kind!r}, lmax={self.lmax:.6g})"
+        return (
+            f"Laplacian(n_vertices={self.n_vertices}, n_edges={self.n_edges}, kind={self.kind!r}, lmax={self.lmax:.6g})"
+        )
 
     @property
     def n_vertices(self) -> int:
@@ -212,9 +212,7 @@ class Laplacian:
             self._casts[dtype] = self.matrix.astype(dtype)
         return self._casts[dtype]
 
-    def lanczos_bound(
-        self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None
-    ) -> LanczosBound:
+    def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
         """Look for λ_max with a Lanczos run; no more than four vectors are kept.
 
         Parameters
@@ -306,37 +304,41 @@ def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
     return Laplacian(L, kind, d)
 
 
-def _combinatorial(W: sparse.csr_array) -> sparse.csr_array:
-    """Return D - W with the self-loops left out of both."""
+def _without_loops(W: sparse.csr_array) -> sparse.csr_array:
+    """Return the off-diagonal part; self-loops are in the degrees already."""
     loops = W.diagonal()
-    if loops.any():
-        W = (W - sparse.diags_array(loops)).tocsr()
+    return (W - sparse.diags_array(loops)).tocsr() if loops.any() else W
+
+
+def _combinatorial(W: sparse.csr_array) -> sparse.csr_array:
+    """Return D - W, in which self-loops cancel."""
+    W = _without_loops(W)
     return (sparse.diags_array(W.sum(axis=1)) - W).tocsr()
 
 
 def _normalized(W: sparse.csr_array, d: FloatArray) -> sparse.csr_array:
     """Return I - D^{-1/2} W D^{-1/2}, zero where the degree is zero, symmetric to the last bit."""
+    A = _without_loops(W).copy()
     connected = d > 0
-    scale = np.zeros_like(d)
-    np.divide(1.0, np.sqrt(d), out=scale, where=connected)
-    A = W.copy()
-    A.data *= np.repeat(scale, np.diff(W.indptr)) * scale[W.indices]
-    return (sparse.diags_array(connected.astype(np.float64)) - A).tocsr()
+    # 1 - w_ii / d_i is written as the other edges' share of the degree, which is never negative
+    diagonal = np.divide(A.sum(axis=1), d, out=np.zeros_like(d), where=connected)
+    scale = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=connected)
+    A.data *= np.repeat(scale, np.diff(A.indptr)) * scale[A.indices]
+    return (sparse.diags_array(diagonal) - A).tocsr()
 
 
 def _guaranteed_lmax(L: Laplacian) -> float:
     """Bound the spectrum from above, rounding included."""
-    diagonal = L.diagonal
-    if not diagonal.any():
-        return 0.0
     if L.kind == "normalized":
-        return 2.0
-    return _collatz_wielandt(L.matrix, diagonal)
+        return 2.0 if L.diagonal.any() else 0.0
+    return _collatz_wielandt(L.matrix, L.diagonal)
 
 
 def _collatz_wielandt(L: sparse.csr_array, diagonal: FloatArray) -> float:
     """Return max_i (Qx)_i / x_i for Q = |L| and a positive x improved by power steps."""
     inner = diagonal > 0
+    if not inner.any():
+        return 0.0
     x = np.where(inner, diagonal, 1.0)
     x /= x.max()
     best = np.inf
@@ -348,7 +350,7 @@ def _collatz_wielandt(L: sparse.csr_array, diagonal: FloatArray) -> float:
         if not (x > 1e-200).all():
             break
     longest_row = int(np.diff(L.indptr).max())
-    return best * (1 + (longest_row + 8) * np.finfo(np.float64).eps)
+    return float(best * (1 + (longest_row + 8) * np.finfo(np.float64).eps))
 
 
 def _lanczos_bound(L: Laplacian, n_steps: int, rng: np.random.Generator) -> LanczosBound:
@@ -373,7 +375,7 @@ def _lanczos_bound(L: Laplacian, n_steps: int, rng: np.random.Generator) -> Lanc
                 break
         betas.append(beta)
         v_prev, v = v, w / beta
-    floor = 4 * np.finfo(np.float64).eps * L.rounding_norm
+    floor = float(4 * np.finfo(np.float64).eps * L.rounding_norm)
     lower = max(theta - floor, 0.0)
     residual += 2 * floor
     return LanczosBound(lower, residual, min(lower + residual, L.lmax), len(alphas))

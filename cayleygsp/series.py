@@ -46,9 +46,9 @@ class ChebyshevSeries:
     certificate: Literal["proved", "sampled"] = "proved"
 
     @classmethod
-    def constant(cls, value: float, lmax: float) -> ChebyshevSeries:
-        """Return the series with one term."""
-        return cls(np.array([value]), lmax, 0.0)
+    def constant(cls, value: float, error: float = 0.0) -> ChebyshevSeries:
+        """Return the one term that is left of a response on the interval [0, 0]."""
+        return cls(np.array([value]), 0.0, error)
 
     @property
     def degree(self) -> int:

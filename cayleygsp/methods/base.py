@@ -115,9 +115,7 @@ def complex_product(L: sparse.csr_array, y: ComplexArray) -> ComplexArray:
     return np.ascontiguousarray(L @ real).view(y.dtype)
 
 
-def sum_powers(
-    p: CayleyPolynomial, f: Array, next_power: Callable[[ComplexArray, int], ComplexArray]
-) -> Array:
+def sum_powers(p: CayleyPolynomial, f: Array, next_power: Callable[[ComplexArray, int], ComplexArray]) -> Array:
     r"""Return :math:`c_0 f + 2\,\mathrm{Re} \sum_j c_j y_j` with :math:`y_0 = f` and :math:`y_j` from its predecessor.
 
     Parameters

@@ -62,7 +62,7 @@ class ChebyshevMethod(FilterMethod):
         another :math:`u (K + 3) \sum |a_k|`.
         """
         if series.lmax == 0:
-            return unit_roundoff(dtype) * abs(float(series.coeffs[0]))
+            return 4 * unit_roundoff(dtype) * abs(float(series.coeffs[0]))
         step = 4 * self.laplacian.rounding_norm / series.lmax + 15
         sensitivity = series.sensitivity
         if self.laplacian.lmax > series.lmax:

@@ -102,9 +102,7 @@ class FactorisationMethod(FilterMethod):
         self.laplacian = L
         self.polynomial = p
         A = (p.zoom * L.matrix + 1j * sparse.eye_array(L.n_vertices)).tocsc()
-        self._factors = splu(
-            A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
+        self._factors = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
     def reaches_tolerance(self, tol: float | None) -> bool:
         """Compare the rounding of the measured residuals with half the tolerance."""

@@ -1,4 +1,4 @@
-r"""Solve with :math:`h\Delta + iI` at any zoom: conjugate gradients behind a multigrid cycle on the real :math:`h\Delta + I`."""
+"""Solves with hΔ + iI at any zoom: conjugate gradients behind a multigrid cycle on the real hΔ + I."""
 
 from __future__ import annotations
 
@@ -151,7 +151,10 @@ class MultigridMethod(FilterMethod):
             columns = []
             for k in range(y.shape[1]):
                 z[:, k], residuals = cocg(
-                    self._vector_product, self._precondition, np.ascontiguousarray(y[:, k]), self.target * norms[k]
+                    self._vector_product,
+                    self._precondition,
+                    np.ascontiguousarray(y[:, k]),
+                    self.target * norms[k],
                 )
                 columns.append(residuals / norms[k] if norms[k] else residuals)
             n_matvecs += max((c.size for c in columns), default=0)  # the last one is the check below

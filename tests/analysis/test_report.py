@@ -1,0 +1,172 @@
+"""The main report: it is complete, stands alone, keeps its promises, and fails without damage."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+
+from analysis import report
+from analysis._html import Picture, Section, Table, render_page, write_files
+
+PICTURES = ("graph", "spectrum", "response", "denoising", "methods")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("report") / "new" / "out"
+    assert report.main(["--quick", "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def numbers(folder):
+    return json.loads((folder / "report.json").read_text(encoding="utf-8"))
+
+
+def test_writes_page_numbers_and_pictures_and_nothing_else(folder):
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"report.html", "report.json", *(f"{name}.png" for name in PICTURES)}
+
+
+def test_page_holds_the_pictures_that_stand_beside_it(folder, page):
+    embedded = [base64.b64decode(data) for data in re.findall(r'src="data:image/png;base64,([^"]+)"', page)]
+    assert embedded == [(folder / f"{name}.png").read_bytes() for name in PICTURES]
+    assert all(png.startswith(b"\x89PNG") for png in embedded)
+
+
+def test_page_needs_no_other_file_and_no_network(page):
+    text = re.sub(r"base64,[^\"]+", "base64,", page)
+    assert "http" not in text
+    assert "//" not in text
+    assert re.findall(r'src="(?!data:)', text) == []
+    assert "href" not in text
+    assert "url(" not in text
+
+
+def test_every_measured_error_is_below_its_bound(numbers):
+    rows = numbers["methods"]
+    assert len(rows) == 13
+    assert all(0 <= row["measured_error"] <= row["certified_bound"] for row in rows)
+
+
+def test_what_converged_keeps_its_tolerance(numbers):
+    for row in numbers["methods"]:
+        assert row["converged"] == (row["certified_bound"] <= row["tol"])
+        if row["method"] != "jacobi":
+            assert row["converged"], row
+
+
+def test_quick_run_leaves_out_only_the_slowest_method():
+    assert set(report.settings(quick=False)) - set(report.settings(quick=True)) == {("jacobi", 1e-6, 1000)}
+
+
+def test_page_shows_the_numbers_of_the_table(page, numbers):
+    for row in numbers["methods"]:
+        assert f"<td>{row['measured_error']:.1e}</td>" in page
+    assert "13 of 13 rows" in page
+    assert numbers["versions"]["cayleygsp"] in page
+
+
+def test_filter_separates_the_communities_and_removes_noise(numbers):
+    # Order 8 leaves about a tenth at both sides of the gap; see the fit.
+    assert 0.85 < numbers["filter"]["kept_min"] < numbers["filter"]["kept_max"] < 1.1
+    assert numbers["filter"]["stopped_max"] < 0.15
+    # White noise kept on 15 of 366 frequencies shrinks by sqrt(366/15) ≈ 4.9.
+    assert numbers["denoising"]["rms_error_filtered"] < numbers["denoising"]["rms_error_noisy"] / 4
+
+
+def test_prints_the_path_of_the_report(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(report, "settings", lambda quick: SHORT)
+    assert report.main(["--quick", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "report.html")]
+
+
+SHORT = [("chebyshev", 1e-3, None), ("chebyshev", 1e-6, None), ("multigrid", 1e-3, None), ("jacobi", 1e-6, 1)]
+SHORT += [("jacobi", 1e-6, 100), ("auto", 1e-6, None)]
+
+
+@pytest.mark.parametrize("broken", ["draw_errors", "write_files", "collect_numbers"])
+def test_failing_run_leaves_an_earlier_report_as_it_was(tmp_path, monkeypatch, broken):
+    (tmp_path / "report.html").write_text("earlier")
+    (tmp_path / "graph.png").write_text("earlier too")
+
+    def fail(*args, **kwargs):
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(report, "settings", lambda quick: SHORT)
+    monkeypatch.setattr(report, broken, fail)
+    with pytest.raises(RuntimeError, match="broken on purpose"):
+        report.main(["--quick", "--out", str(tmp_path)])
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "report.html": "earlier",
+        "graph.png": "earlier too",
+    }
+
+
+def test_files_are_renamed_only_when_all_are_written(tmp_path):
+    (tmp_path / "a").write_text("earlier")
+    with pytest.raises(TypeError):
+        write_files(tmp_path, {"a": b"new", "b": "no bytes"})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "earlier"}
+
+
+def test_same_seed_gives_the_same_numbers_and_another_seed_others(numbers):
+    again = report.compute_spectrum(0)
+    assert again.eigenvalues.tolist() == pytest.approx(numbers["eigenvalues"], abs=1e-10)
+    assert report.compute_spectrum(1).graph.n_edges != again.graph.n_edges
+
+
+def test_wording_follows_the_numbers():
+    def run(method, n_iter, passes, error, bound, tol=1e-6):
+        return report.Run(method, "", tol, n_iter, passes, 0.0, 0.0, error, bound, bound <= tol, method, "because")
+
+    runs = [run("chebyshev", None, 10, 1e-4, 1e-3, 1e-3), run("chebyshev", None, 20, 1e-7, 1e-6)]
+    runs += [run("multigrid", None, 5, 1e-4, 1e-3, 1e-3), run("multigrid", None, 20, 1e-7, 1e-6)]
+    runs += [run("jacobi", 1, 16, 0.1, 0.5), run("jacobi", 9, 80, 0.2, 0.1), run("auto", None, 20, 1e-7, 1e-6)]
+    text = " ".join(report.describe_runs(runs))
+    assert "below the certified bound in 6 of 7 rows" in text
+    assert "certifies nothing" not in text
+    assert "K = 1, takes 0.8 times the passes of Chebyshev with tolerance 1e-6 (16 against 20)" in text
+    assert "from K = 1 to K = 9 the error grows from 1.0e-01 to 2.0e-01" in text
+    assert "chebyshev 2 times the passes (20 against 10) and multigrid 4 times the passes (20 against 5)" in text
+    assert "automatic choice was auto (because)" in text
+
+
+def test_angles_are_those_of_the_cayley_transform():
+    lam = np.array([0.3, 2.0, 40.0])
+    C = report.cg.cayley_transform(0.7 * lam)
+    assert report.angles(lam, 0.7) == pytest.approx(np.angle(C))
+
+
+def test_text_is_escaped():
+    section = Section("<t>", ["<p1>"], [Picture("n", b"x", '"<alt>"', "<c>")], Table(["<h>"], [["<d>"]]), ["<p2>"])
+    page = render_page("<title>", "<lead>", [section], {"<k>": "<v>"})
+    for word in ("t", "p1", "alt", "c", "h", "d", "p2", "lead", "k", "v"):
+        assert f"<{word}>" not in page
+        assert f"&lt;{word}&gt;" in page
+
+
+@pytest.mark.parametrize("arguments", [["--seed", "-1"], ["--seed", "x"], ["--unknown"]])
+def test_wrong_arguments_end_with_a_message(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        report.main(arguments)
+    assert stop.value.code == 2
+    assert "error:" in capsys.readouterr().err
+
+
+def test_out_must_not_be_a_file(tmp_path, capsys):
+    path = tmp_path / "file"
+    path.write_text("mine")
+    with pytest.raises(SystemExit):
+        report.main(["--out", str(path)])
+    assert "must be a folder" in capsys.readouterr().err
+    assert path.read_text() == "mine"

@@ -1,0 +1,351 @@
+"""One conformance suite for all methods, against the dense eigendecomposition."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse.linalg import cg as conjugate_gradients
+
+import cayleygsp as cg
+from cayleygsp.methods.base import filter_gain
+from tests.oracle import dense_filter, random_polynomial, relative_error, rounding_of_oracle
+from tests.strategies import cayley_polynomials, laplacians, tolerances
+
+GALLERY = {
+    "communities": lambda: cg.gallery.communities(6, rng=0),
+    "grid": lambda: cg.gallery.grid(9, 7),
+    "ring": lambda: cg.gallery.ring(40),
+    "path": lambda: cg.gallery.path(33),
+    "random regular": lambda: cg.gallery.random_regular(40, 3, rng=0),
+    "sensor": lambda: cg.gallery.sensor(60, rng=0),
+    "star": lambda: cg.gallery.star(30),
+    "mnist": lambda: cg.gallery.mnist_grid(12),
+    "no edges": lambda: cg.Graph(np.zeros((5, 5))),
+    "one vertex": lambda: cg.Graph(np.zeros((1, 1))),
+}
+KINDS = ("combinatorial", "normalized")
+METHODS = ("exact", "chebyshev", "multigrid", "auto")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", GALLERY)
+def test_every_method_matches_the_dense_filter_within_its_tolerance(name, kind):
+    L = cg.laplacian(GALLERY[name](), kind)
+    rng = np.random.default_rng(5)
+    f = rng.standard_normal((L.n_vertices, 2))
+    for zoom in (1e-3, 0.1, 1.0, 10.0, 1e3):
+        for order in (1, 4, 15):
+            p = random_polynomial(order, zoom, rng)
+            expected = dense_filter(L, p) @ f
+            for method in METHODS:
+                for tol in (1e-2, 1e-6, 1e-10):
+                    _check(L, p, method, tol, f, expected)
+
+
+def _check(L, p, method, tol, f, expected):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)
+        g = cg.CayleyFilter(L, p, method, tol)
+        y, info = g.filter(f, return_info=True)
+    error = relative_error(y, expected, f)
+    allowed = 1e-10 if method == "exact" else tol
+    case = f"{L} {p} {method} tol={tol}: error {error}, bound {info.error_bound}, gain {info.gain}"
+    assert (error <= allowed * info.gain + rounding_of_oracle(L, p)).all(), case
+    assert (error <= info.error_bound + rounding_of_oracle(L, p)).all(), case
+    if info.converged:
+        assert np.max(info.error_bound) <= tol * info.gain, case
+
+
+@settings(max_examples=150)
+@given(L=laplacians(), p=cayley_polynomials(), tol=tolerances, method=st.sampled_from(METHODS), seed=st.integers(0, 99))
+def test_certified_bound_is_never_below_the_error_on_random_graphs(L, p, tol, method, seed):
+    f = np.random.default_rng(seed).standard_normal((L.n_vertices, 1))
+    _check(L, p, method, tol, f, dense_filter(L, p) @ f)
+
+
+@given(L=laplacians(), p=cayley_polynomials(max_zoom=10), tol=tolerances)
+def test_moderate_zooms_always_converge(L, p, tol):
+    for method in ("chebyshev", "multigrid"):
+        g = cg.CayleyFilter(L, p, method, tol)
+        if p.zoom * L.lmax < 100 or tol >= 1e-8:
+            assert g.filter(np.ones(L.n_vertices), return_info=True)[1].converged
+
+
+@given(L=laplacians(), p=cayley_polynomials(), K=st.integers(0, 30), normalize=st.booleans(), seed=st.integers(0, 99))
+def test_jacobi_bound_is_never_below_the_error(L, p, K, normalize, seed):
+    f = np.random.default_rng(seed).standard_normal((L.n_vertices, 2))
+    y, info = cg.CayleyFilter(L, p, "jacobi", n_iter=K, normalize=normalize).filter(f, return_info=True)
+    error = relative_error(y, dense_filter(L, p) @ f, f)
+    assert (error <= info.error_bound + rounding_of_oracle(L, p)).all()
+    assert info.n_matvecs == p.order * (K + 1)
+
+
+@given(L=laplacians(), p=cayley_polynomials(max_order=4, max_zoom=3), dtype=st.sampled_from([np.float32, np.complex64]))
+def test_bound_holds_in_single_precision_too(L, p, dtype):
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal((L.n_vertices, 2)).astype(dtype)
+    f += 1j * rng.standard_normal(f.shape).astype(np.float32) if dtype == np.complex64 else 0
+    expected = dense_filter(L, p) @ f.astype(np.complex128)
+    for method, tol in [("chebyshev", 1e-2), ("chebyshev", 1e-6), ("exact", 1e-6), ("multigrid", 1e-6)]:
+        y, info = cg.CayleyFilter(L, p, method, tol).filter(f, return_info=True)
+        assert y.dtype == dtype
+        assert (relative_error(y.astype(np.complex128), expected, f) <= info.error_bound).all()
+        assert info.converged
+    y, info = cg.CayleyFilter(L, p, "jacobi", n_iter=8).filter(f, return_info=True)
+    assert y.dtype == dtype
+    assert (relative_error(y.astype(np.complex128), expected, f) <= info.error_bound).all()
+
+
+# ---- shapes and kinds of signals ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sensor():
+    return cg.laplacian(cg.gallery.sensor(50, rng=1))
+
+
+@pytest.fixture(scope="module")
+def low_pass():
+    return cg.CayleyPolynomial([0.5, -0.25, 0.1j], 2.0)
+
+
+ALL_METHODS = [
+    ("exact", {}),
+    ("chebyshev", {}),
+    ("multigrid", {}),
+    ("jacobi", {"n_iter": 6}),
+    ("jacobi", {"n_iter": 6, "normalize": True}),
+    ("auto", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("shape", [(50,), (50, 1), (50, 3), (50, 50)])
+def test_shape_and_dtype_follow_the_input(sensor, low_pass, method, options, dtype, shape):
+    g = cg.CayleyFilter(sensor, low_pass, method, 1e-5, **options)
+    f = np.ones(shape, dtype=dtype)
+    y, info = g.filter(f, return_info=True)
+    assert y.shape == shape
+    assert y.dtype == dtype
+    assert np.shape(info.error_bound) in ((), shape[1:])
+    assert (g @ f).shape == shape
+    assert (g @ f).dtype == dtype
+
+
+@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
+def test_fortran_order_strides_and_integers_change_nothing(sensor, low_pass, method, options):
+    g = cg.CayleyFilter(sensor, low_pass, method, 1e-8, **options)
+    wide = np.random.default_rng(0).integers(-3, 4, (50, 8))
+    f = wide[:, ::2]
+    y = g.filter(f.astype(float))
+    assert_allclose(g.filter(np.asfortranarray(f, dtype=float)), y, atol=1e-12)
+    assert_allclose(g.filter(f), y, atol=1e-12)
+    assert g.filter(f).dtype == np.float64
+    assert_allclose(g.filter(f[:, 0].tolist()), y[:, 0], atol=1e-7)
+
+
+@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
+def test_inputs_are_not_modified(sensor, low_pass, method, options):
+    f = np.random.default_rng(0).standard_normal((50, 3))
+    kept = f.copy()
+    cg.CayleyFilter(sensor, low_pass, method, **options).filter(f)
+    assert_array_equal(f, kept)
+
+
+@pytest.mark.parametrize(("method", "options"), [m for m in ALL_METHODS if "normalize" not in m[1]])
+def test_complex_signals_are_filtered_as_two_real_ones(sensor, low_pass, method, options):
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 50, 3))
+    g = cg.CayleyFilter(sensor, low_pass, method, 1e-9, **options)
+    assert_allclose(g @ (a + 1j * b), (g @ a) + 1j * (g @ b), atol=1e-8)
+
+
+def test_zero_signals_and_empty_blocks_are_fine(sensor, low_pass):
+    for method, options in ALL_METHODS:
+        g = cg.CayleyFilter(sensor, low_pass, method, **options)
+        y, info = g.filter(np.zeros((50, 2)), return_info=True)
+        assert_array_equal(y, 0)
+        assert np.isfinite(info.error_bound).all()
+        assert g.filter(np.zeros((50, 0))).shape == (50, 0)
+
+
+# ---- algebra --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "options"), [m for m in ALL_METHODS if "normalize" not in m[1]])
+def test_filters_are_linear(sensor, low_pass, method, options):
+    rng = np.random.default_rng(0)
+    f1, f2 = rng.standard_normal((2, 50))
+    g = cg.CayleyFilter(sensor, low_pass, method, 1e-10, **options)
+    assert_allclose(g @ (2 * f1 - 3 * f2), 2 * (g @ f1) - 3 * (g @ f2), atol=1e-8)
+
+
+@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
+def test_relabelling_the_vertices_relabels_the_output(low_pass, method, options):
+    W = cg.gallery.sensor(50, rng=1).W
+    rng = np.random.default_rng(0)
+    order = rng.permutation(50)
+    f = rng.standard_normal(50)
+    y = cg.CayleyFilter(W, low_pass, method, 1e-10, **options) @ f
+    relabelled = cg.CayleyFilter(W[order][:, order], low_pass, method, 1e-10, **options) @ f[order]
+    assert_allclose(relabelled, y[order], atol=1e-8)
+
+
+@pytest.mark.parametrize(("method", "options"), [m for m in ALL_METHODS if "normalize" not in m[1]])
+@pytest.mark.parametrize("name", ["star", "path", "sensor"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_adjoint_passes_the_dot_test(low_pass, method, options, name, kind):
+    """<G u, v> = <u, G^H v>, also with complex vectors."""
+    g = cg.CayleyFilter(GALLERY[name](), low_pass, method, 1e-10, kind=kind, **options)
+    rng = np.random.default_rng(0)
+    u, v = rng.standard_normal((2, g.n_vertices)) + 1j * rng.standard_normal((2, g.n_vertices))
+    scale = np.linalg.norm(u) * np.linalg.norm(v)
+    assert abs(np.vdot(g @ u, v) - np.vdot(u, g.H @ v)) <= 1e-9 * scale
+    assert_allclose(g.H @ np.eye(g.n_vertices), g.toarray().T, atol=1e-8)
+    assert_allclose(g.T @ np.eye(g.n_vertices), g.toarray().T, atol=1e-8)
+
+
+def test_exact_filter_is_symmetric_and_the_jacobi_filter_on_a_path_is_not(low_pass):
+    path = cg.gallery.path(12)
+    exact = cg.CayleyFilter(path, low_pass, "exact").toarray()
+    assert_allclose(exact, exact.T, atol=1e-13)
+    jacobi = cg.CayleyFilter(path, low_pass, "jacobi", n_iter=2).toarray()
+    assert np.abs(jacobi - jacobi.T).max() > 1e-3
+
+
+def test_scipy_operator_algebra_and_krylov_solvers_work(sensor):
+    p = cg.CayleyPolynomial([2.0, -0.5], 1.0)
+    g = cg.CayleyFilter(sensor, p, "chebyshev", 1e-12)
+    f = np.random.default_rng(0).standard_normal(50)
+    assert_allclose((2 * g + g * g) @ f, 2 * (g @ f) + g @ (g @ f))
+    x, failed = conjugate_gradients(g, g @ f, rtol=1e-10)
+    assert failed == 0
+    assert_allclose(x, f, atol=1e-8)
+
+
+def test_localize_toarray_and_evaluate_agree(sensor, low_pass):
+    g = cg.CayleyFilter(sensor, low_pass, tol=1e-10)
+    assert_allclose(g.localize(7), g.toarray()[:, 7], atol=1e-9)
+    assert_allclose(g.toarray(), dense_filter(sensor, g.evaluate), atol=1e-9)
+
+
+# ---- choosing -------------------------------------------------------------------------------------------------------
+
+
+def test_auto_takes_the_series_for_small_zooms_and_multigrid_for_extreme_ones():
+    L = cg.laplacian(cg.gallery.grid(60))
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal(L.n_vertices)
+    for zoom, expected in [(0.5, "chebyshev"), (1e5, "exact")]:
+        p = random_polynomial(3, zoom, rng)
+        _, info = cg.CayleyFilter(L, p, tol=1e-5).filter(f, return_info=True)
+        assert info.method == expected
+        assert expected in info.reason
+        assert info.converged
+    L = cg.laplacian(cg.gallery.random_regular(4000, 12, rng=0))
+    p = random_polynomial(3, 1e6, rng)
+    _, info = cg.CayleyFilter(L, p, tol=1e-4).filter(rng.standard_normal(4000), return_info=True)
+    assert info.method == "multigrid"
+    assert info.converged
+
+
+def test_auto_reaches_a_large_zoom_on_ten_thousand_vertices_where_jacobi_is_hopeless():
+    graph = cg.gallery.communities(15, n_vertices=10_000, p_in=0.02, p_out=1e-4, rng=0)
+    L = cg.laplacian(graph)
+    p = cg.CayleyPolynomial([0.5, -0.3, 0.1 + 0.1j, -0.05], 10.0)
+    f = np.random.default_rng(0).standard_normal(10_000)
+    y, info = cg.CayleyFilter(L, p, tol=1e-6).filter(f, return_info=True)
+    assert info.converged
+    assert info.error_bound <= 1e-6 * info.gain
+    other = cg.CayleyFilter(L, p, "multigrid", 1e-9).filter(f)
+    assert np.linalg.norm(y - other) <= 1.01e-6 * info.gain * np.linalg.norm(f)
+    with pytest.raises(ValueError, match=r"`tol` = 1e-06 would take Jacobi about .* sweeps.*method='chebyshev'"):
+        cg.CayleyFilter(L, p, "jacobi", tol=1e-6)
+    assert cg.bounds.jacobi_sweeps(L, p, 1e-6 * info.gain) > 20_000
+
+
+def test_an_unreachable_tolerance_warns_with_what_was_reached():
+    g = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), "chebyshev", 1e-17)
+    with pytest.warns(cg.ConvergenceWarning, match=r"could not certify tol=1e-17: the error is at most .*e-1"):
+        _, info = g.filter(np.ones(32), return_info=True)
+    assert not info.converged
+    single = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), "exact", 1e-9)
+    with pytest.warns(cg.ConvergenceWarning):
+        single.filter(np.arange(32, dtype=np.float32) / 7)
+
+
+def test_tolerance_is_relative_to_the_gain(sensor):
+    f = np.random.default_rng(0).standard_normal(50)
+    p = cg.CayleyPolynomial([0.5, -0.3, 0.2], 3.0)
+    scaled = cg.CayleyPolynomial(1e6 * p.coeffs, 3.0)
+    _, info = cg.CayleyFilter(sensor, p, "chebyshev", 1e-5).filter(f, return_info=True)
+    _, scaled_info = cg.CayleyFilter(sensor, scaled, "chebyshev", 1e-5).filter(f, return_info=True)
+    assert scaled_info.n_matvecs == info.n_matvecs
+    assert scaled_info.error_bound == pytest.approx(1e6 * info.error_bound)
+
+
+@given(L=laplacians(), p=cayley_polynomials())
+def test_gain_is_never_overestimated(L, p):
+    lam = np.linspace(0, np.linalg.eigvalsh(L.matrix.toarray())[-1], 20001)
+    near_zero = np.geomspace(1e-9, 1, 5000) * lam[-1]
+    true_gain = np.abs(p(np.concatenate([lam, near_zero]))).max()
+    assert filter_gain(L, p) <= true_gain * (1 + 1e-3)
+
+
+# ---- bad input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("signals", "error", "text"),
+    [
+        (np.ones(49), ValueError, r"`signals` must have shape \(50,\) or \(50, n_signals\), got \(49,\)"),
+        (np.ones((50, 2, 2)), ValueError, r"got \(50, 2, 2\)"),
+        (np.full(50, np.nan), ValueError, r"`signals` must be finite, got nan at \[0\]"),
+        (np.where(np.eye(50, 3, -4), np.inf, 0), ValueError, r"`signals` must be finite, got inf at \[4, 0\]"),
+        (np.array(["a"] * 50), TypeError, "`signals` must be a dense array of real or complex numbers"),
+        (np.ones(50, dtype=np.float16), TypeError, "dtype float16"),
+    ],
+)
+def test_bad_signals_are_refused_by_name(sensor, low_pass, signals, error, text):
+    with pytest.raises(error, match=text):
+        cg.CayleyFilter(sensor, low_pass).filter(signals)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"method": "magic"}, ValueError, "`method` must be one of 'auto', .* got 'magic'"),
+        ({"tol": 0}, ValueError, "`tol` must be positive and finite, got 0"),
+        ({"tol": None}, TypeError, "`tol` must be a real number, got None"),
+        ({"method": "jacobi", "n_iter": -1}, ValueError, "`n_iter` must be at least 0, got -1"),
+        ({"method": "jacobi", "n_iter": 1.5}, TypeError, r"`n_iter` must be an integer, got 1\.5"),
+        ({"method": "exact", "n_iter": 3}, ValueError, "`n_iter` and `normalize` belong to method='jacobi'"),
+        ({"polynomial": [1, 2]}, TypeError, "`polynomial` must be a CayleyPolynomial, got list"),
+        ({"graph": np.ones((2, 3))}, ValueError, r"`graph` .*\(2, 3\)"),
+        ({"graph": np.zeros((0, 0))}, ValueError, "`graph`"),
+        ({"graph": np.array([[0, 1], [0, 0]])}, ValueError, r"`graph`.*W\[0, 1\] = 1"),
+        ({"graph": np.array([[0, -1], [-1, 0]])}, ValueError, "`graph`.*negative|`graph`.*-1"),
+        ({"graph": np.array([[0, np.nan], [np.nan, 0]])}, ValueError, "`graph`.*finite"),
+    ],
+)
+def test_bad_filters_are_refused_by_name(sensor, low_pass, arguments, error, text):
+    with pytest.raises(error, match=text):
+        cg.CayleyFilter(**{"graph": sensor, "polynomial": low_pass, **arguments})
+
+
+def test_bad_vertices_are_refused_by_name(sensor, low_pass):
+    g = cg.CayleyFilter(sensor, low_pass)
+    with pytest.raises(ValueError, match="`vertex` must be below the number of vertices 50, got 50"):
+        g.localize(50)
+    with pytest.raises(ValueError, match="`vertex` must be at least 0, got -1"):
+        g.localize(-1)
+
+
+def test_dense_matrix_that_would_not_fit_is_refused(sensor, low_pass, monkeypatch):
+    monkeypatch.setattr("cayleygsp.filters.available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="dense matrix of 50 vertices"):
+        cg.CayleyFilter(sensor, low_pass).toarray()

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import cayleygsp as cg
+from tests.oracle import dense_filter, relative_error
+from tests.strategies import laplacians, tolerances
+
+KERNELS = {
+    "heat": lambda lam: np.exp(-3 * lam),
+    "inverse": lambda lam: 1 / (1 + 20 * lam),
+    "mexican hat": lambda lam: lam * np.exp(-lam),
+    "constant": np.ones_like,
+    "zero": np.zeros_like,
+    "linear": lambda lam: 2 * lam - 1,
+    "oscillating": lambda lam: np.sin(15 * lam),
+}
+
+
+@given(L=laplacians(), name=st.sampled_from(list(KERNELS)), tol=tolerances)
+def test_smooth_kernels_keep_the_tolerance(L, name, tol):
+    if name == "oscillating":
+        L = cg.laplacian(cg.gallery.ring(12))
+    f = np.random.default_rng(0).standard_normal((L.n_vertices, 2))
+    expected = dense_filter(L, KERNELS[name]) @ f
+    for method in ("chebyshev", "exact", "auto"):
+        y, info = cg.KernelFilter(L, KERNELS[name], tol, method).filter(f, return_info=True)
+        error = relative_error(y, expected, f)
+        assert (error <= info.error_bound + 1e-13 * max(1, L.lmax)).all()
+        assert (error <= tol * info.gain + 1e-13 * max(1, L.lmax)).all()
+        assert info.certificate == "sampled"
+
+
+def test_a_step_has_no_short_series_and_says_so():
+    L = cg.laplacian(cg.gallery.ring(40))
+    step = cg.KernelFilter(L, lambda lam: (lam < 1.0).astype(float), 1e-6, "chebyshev")
+    with pytest.warns(cg.ConvergenceWarning):
+        _, info = step.filter(np.eye(40, 1), return_info=True)
+    assert not info.converged
+    assert (info.error_bound > 0.1).all()
+
+
+def test_auto_uses_the_eigenbasis_for_a_step_on_a_small_graph():
+    L = cg.laplacian(cg.gallery.path(41))
+
+    def step(lam):
+        return (lam < 1.0).astype(float)
+
+    g = cg.KernelFilter(L, step)
+    assert g.method == "exact"
+
+
+def test_auto_refuses_a_step_on_a_large_graph():
+    with pytest.raises(ValueError, match=r"not smooth enough.*method='chebyshev'"):
+        cg.KernelFilter(cg.gallery.grid(50), lambda lam: np.sign(lam - 1.0))
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "text"),
+    [
+        (3.0, TypeError, "`function` must be callable, got float"),
+        (lambda lam: 1.0, ValueError, r"`function` must return one number for each frequency: .* shape \(\)"),
+        (lambda lam: 1j * lam, TypeError, "`function` must return real numbers, got dtype complex128"),
+        (lambda lam: np.where(lam > 1, np.nan, lam), ValueError, "`function` must be finite on the spectrum, got nan"),
+    ],
+)
+def test_bad_functions_are_refused_by_name(function, error, text):
+    with pytest.raises(error, match=text):
+        cg.KernelFilter(cg.gallery.ring(10), function)
+
+
+def test_chebyshev_filter_is_equation_2_with_the_given_lmax():
+    L = cg.laplacian(cg.gallery.sensor(30, rng=0))
+    alpha = [0.3, -0.5, 0.2, 0.7]
+    for lmax in (L.lmax, L.eigenvalues[-1], 3 * L.lmax):
+        expected = dense_filter(L, lambda lam, b=lmax: np.polynomial.Chebyshev(alpha, [0, b])(lam))
+        for method in ("chebyshev", "exact", "auto"):
+            g = cg.ChebyshevFilter(L, alpha, lmax, method)
+            assert_allclose(g.toarray(), expected, atol=1e-12)
+    assert g.response.order == 3
+
+
+@given(L=laplacians(), seed=st.integers(0, 99), share=st.floats(0.6, 1.5))
+def test_chebyshev_filter_bound_holds_even_for_a_wrong_lmax(L, seed, share):
+    rng = np.random.default_rng(seed)
+    f = rng.standard_normal((L.n_vertices, 1))
+    g = cg.ChebyshevFilter(L, rng.standard_normal(8), max(share * L.lmax, 1e-3))
+    y, info = g.filter(f, return_info=True)
+    assert relative_error(y, dense_filter(L, g.evaluate) @ f, f) <= info.error_bound + 1e-13 * info.gain * (1 + L.lmax)
+
+
+def test_chebyshev_filter_defaults_to_the_guaranteed_lmax_and_works_in_the_precision_of_the_signals():
+    L = cg.laplacian(cg.gallery.sensor(30, rng=0))
+    g = cg.ChebyshevFilter(L, [1.0, 0.5, 0.25])
+    assert g.response.lmax == L.lmax
+    y, info = g.filter(np.ones(30, dtype=np.float32), return_info=True)
+    assert y.dtype == np.float32
+    assert 1e-8 < info.error_bound < 1e-3
+    assert info.n_matvecs == 2
+
+
+def test_bad_chebyshev_filters_are_refused_by_name():
+    ring = cg.gallery.ring(10)
+    with pytest.raises(TypeError, match="`coeffs` of a Chebyshev filter must be real"):
+        cg.ChebyshevFilter(ring, [1j, 2])
+    with pytest.raises(ValueError, match=r"order r ≥ 1\), got 1"):
+        cg.ChebyshevFilter(ring, [1.0])
+    with pytest.raises(ValueError, match="`lmax` must be positive and finite, got -1"):
+        cg.ChebyshevFilter(ring, [1.0, 2.0], lmax=-1)
+    with pytest.raises(ValueError, match="`method` must be 'auto', 'exact' or 'chebyshev' here, got 'jacobi'"):
+        cg.ChebyshevFilter(ring, [1.0, 2.0], method="jacobi")

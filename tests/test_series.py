@@ -1,0 +1,74 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from cayleygsp.series import ChebyshevSeries, chebyshev_coefficients, chebyshev_nodes, series_from_samples
+
+coefficients = st.lists(st.floats(-1, 1), min_size=1, max_size=12).map(np.array)
+
+
+@given(a=coefficients)
+def test_coefficients_of_a_polynomial_are_found_exactly(a):
+    nodes = chebyshev_nodes(16, 3.0)
+    values = np.polynomial.Chebyshev(a, [0, 3.0])(nodes)
+    found = chebyshev_coefficients(values)
+    assert_allclose(found[: a.size], a, atol=1e-13)
+    assert_allclose(found[a.size :], 0, atol=1e-13)
+
+
+@given(a=coefficients, seed=st.integers(0, 1000))
+def test_lipschitz_constant_bounds_the_change_of_matrix_functions(a, seed):
+    rng = np.random.default_rng(seed)
+    series = ChebyshevSeries(a, 2.0, 0.0)
+
+    def symmetric():
+        Q, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+        return Q * rng.uniform(0, 2, 6) @ Q.T
+
+    def apply(A):
+        lam, Phi = np.linalg.eigh(A)
+        return (Phi * series(lam)) @ Phi.T
+
+    A, B = symmetric(), symmetric()
+    change = np.linalg.norm(apply(A) - apply(B), 2)
+    assert change <= series.lipschitz * np.linalg.norm(A - B, 2) + 1e-12
+
+
+@given(a=coefficients, seed=st.integers(0, 1000))
+def test_sensitivity_bounds_what_errors_in_the_recurrence_do(a, seed):
+    """Disturb every step of the scalar recurrence by at most one."""
+    rng = np.random.default_rng(seed)
+    series = ChebyshevSeries(a, 2.0, 0.0)
+    x = np.cos(np.linspace(0, np.pi, 301))
+    d = rng.uniform(-1, 1, (a.size, x.size))
+    t_prev, t = np.zeros_like(x), np.zeros_like(x)  # the recurrence is linear: follow the disturbances alone
+    total = np.zeros_like(x)
+    for k in range(1, a.size):
+        step = x * t if k == 1 else 2 * x * t
+        t_prev, t = t, step - t_prev + d[k]
+        total += a[k] * t
+    assert np.abs(total).max() <= series.sensitivity + 1e-12
+
+
+@given(
+    a=coefficients,
+    x_max=st.floats(1.0, 1.5),
+)
+def test_sensitivity_beyond_the_interval_is_never_smaller(a, x_max):
+    series = ChebyshevSeries(a, 2.0, 0.0)
+    assert series.sensitivity_beyond(1.0 + x_max) >= series.sensitivity
+
+
+def test_truncation_is_counted():
+    values = np.exp(-chebyshev_nodes(64, 4.0))
+    exact = series_from_samples(values, 4.0, 0.0, beyond=0.0)
+    short = series_from_samples(values, 4.0, 1e-3, beyond=0.0)
+    assert short.degree < exact.degree
+    lam = np.linspace(0, 4, 1000)
+    assert 1e-5 < np.abs(short(lam) - np.exp(-lam)).max() <= short.error <= 1e-3
+
+
+def test_nodes_near_zero_are_accurate():
+    n = 10**6
+    assert_allclose(chebyshev_nodes(n, 1.0)[-1], (np.pi / (4 * n)) ** 2, rtol=1e-9)
