@@ -104,11 +104,6 @@ def compute_spectrum(seed: int) -> Spectrum:
     return Spectrum(graph, L, np.maximum(lam, 0.0), Phi)
 
 
-def angles(eigenvalues: FloatArray, zoom: float) -> FloatArray:
-    """Return the angle of C(hλ), from −π at λ = 0 to 0 at λ = ∞."""
-    return -2 * np.arctan2(1.0, zoom * eigenvalues)
-
-
 def fit_low_pass(eigenvalues: FloatArray, n_kept: int, order: int) -> cg.CayleyPolynomial:
     r"""Fit a Cayley polynomial that keeps the first frequencies and stops the others.
 
@@ -128,7 +123,7 @@ def fit_low_pass(eigenvalues: FloatArray, n_kept: int, order: int) -> cg.CayleyP
         Order r of the polynomial.
     """
     zoom = float(1 / np.sqrt(eigenvalues[n_kept - 1] * eigenvalues[n_kept]))
-    stop, start = angles(eigenvalues[n_kept - 1 : n_kept + 1], zoom)
+    stop, start = cg.cayley_angle(zoom * eigenvalues[n_kept - 1 : n_kept + 1])
     theta = np.concatenate([np.linspace(-np.pi, stop, 500), np.linspace(start, 0, 500)])
     powers = np.arange(1, order + 1)
     A = np.hstack([np.ones((theta.size, 1)), 2 * np.cos(np.outer(theta, powers)), -2 * np.sin(np.outer(theta, powers))])
@@ -283,7 +278,7 @@ def graph_section(spectrum: Spectrum) -> Section:
 def zoom_section(spectrum: Spectrum) -> Section:
     """Show the spectrum on the half circle."""
     lam = spectrum.eigenvalues
-    shares = [(angles(lam[N_KEPT - 1 : N_KEPT], h)[0] + np.pi) / np.pi for h in ZOOMS]
+    shares = [(cg.cayley_angle(h * lam[N_KEPT - 1 : N_KEPT])[0] + np.pi) / np.pi for h in ZOOMS]
     parts = ", ".join(f"{100 * share:.0f} % for h = {h:g}" for share, h in zip(shares, ZOOMS, strict=True))
     text = (
         "A Cayley polynomial sees the frequency λ at C(hλ) = (hλ − i)/(hλ + i) on the unit circle. The zoom h "

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cayleygsp import bounds, gallery
-from cayleygsp.cayley import CayleyPolynomial, cayley_transform, chebyshev_as_cayley
+from cayleygsp.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
 from cayleygsp.chebyshev import ChebyshevPolynomial
 from cayleygsp.filters import (
     CayleyFilter,
@@ -51,6 +51,7 @@ __all__ = [
     "KernelFilter",
     "Laplacian",
     "bounds",
+    "cayley_angle",
     "cayley_transform",
     "chebyshev_as_cayley",
     "gallery",

@@ -26,6 +26,20 @@ def cayley_transform(x: ArrayLike) -> ComplexArray:
     return 1 - 2j / (x + 1j)
 
 
+def cayley_angle(x: ArrayLike) -> FloatArray:
+    r"""Return the angle of :math:`C(x)`, from −π at x = 0 to 0 at infinity.
+
+    Written so that an eigenvalue 0 that rounding made slightly negative does not jump to the other side.
+
+    Examples
+    --------
+    >>> from cayleygsp import cayley_angle
+    >>> cayley_angle([0.0, 1.0]) / 3.141592653589793
+    array([-1. , -0.5])
+    """
+    return -2 * np.arctan2(1.0, check_eigenvalues(x))
+
+
 class CayleyPolynomial:
     r"""A Cayley polynomial of order r, Eq. (3) of the paper.
 

@@ -28,7 +28,7 @@ from scipy import sparse
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_eigenvalues, check_integer, check_positive, check_signals
-from cayleygsp.cayley import CayleyPolynomial, cayley_transform
+from cayleygsp.cayley import CayleyPolynomial, cayley_angle, cayley_transform
 from cayleygsp.graph import Graph
 
 __all__ = ["COLORS", "error_bars", "graph", "half_circle", "response", "unrolled_response"]
@@ -287,14 +287,14 @@ def unrolled_response(
     lam, h = _frequencies(eigenvalues), polynomial.zoom
     n_marked = check_integer(n_marked, "n_marked", at_least=0)
     ax = _axes(ax)
-    _draw_frequencies(ax, _angle(h * lam), n_marked=n_marked)
+    _draw_frequencies(ax, cayley_angle(h * lam), n_marked=n_marked)
     angles = np.linspace(-np.pi, 0, _GRID_POINTS)
     with np.errstate(divide="ignore"):
         grid = -1 / np.tan(angles / 2) / h
     grid[0], grid[-1] = 0.0, np.inf
     _draw_curves(ax, {"": polynomial}, angles, grid, kwargs)
     ticks = _frequency_ticks(h)
-    ax.set_xticks([-np.pi, *_angle(h * ticks), 0.0], ["0", *(f"{tick:g}" for tick in ticks), "∞"])
+    ax.set_xticks([-np.pi, *cayley_angle(h * ticks), 0.0], ["0", *(f"{tick:g}" for tick in ticks), "∞"])
     ax.set(
         xlim=(-np.pi, 0),
         xlabel=r"frequency $\lambda$, at the angle of $C(h\lambda)$",
@@ -428,11 +428,6 @@ def _checked_errors(names: Sequence[str], measured: ArrayLike, bounds: ArrayLike
     return np.maximum(error, _ERROR_FLOOR), bound
 
 
-def _angle(x: FloatArray) -> FloatArray:
-    """Return the angle of C(x), from −π for x = 0 to 0 for infinite x."""
-    return -2 * np.arctan2(1.0, x)
-
-
 def _vertex_area(n_vertices: int) -> float:
     """Return the area of a vertex in square points: smaller the more there are."""
     return float(np.clip(5000 / max(n_vertices, 1), 3, 40))
@@ -506,7 +501,7 @@ def _frequency_ticks(zoom: float) -> FloatArray:
     taken = [-np.pi, 0.0]
     ticks: list[float] = []
     for candidate in candidates:
-        angle = float(_angle(np.asarray(zoom * candidate)))
+        angle = float(cayley_angle(np.asarray(zoom * candidate)))
         if min(abs(angle - other) for other in taken) >= least:
             taken.append(angle)
             ticks.append(candidate)

@@ -29,6 +29,12 @@ def test_transform_takes_zero_to_minus_one_and_infinity_to_one():
     assert_allclose(cg.cayley_transform([0.0, np.inf, 1.0]), [-1, 1, -1j])
 
 
+def test_angles_are_those_of_the_transform_and_do_not_jump_at_zero():
+    x = np.array([0.3, 2.0, 40.0])
+    assert_allclose(cg.cayley_angle(x), np.angle(cg.cayley_transform(x)))
+    assert_allclose(cg.cayley_angle([-1e-16, 0.0, np.inf]), [-np.pi, -np.pi, 0.0])
+
+
 @given(L=laplacians(), zoom=st.floats(1e-3, 1e3))
 def test_transform_of_the_laplacian_is_unitary(L, zoom):
     A = zoom * L.matrix.toarray()

@@ -37,7 +37,7 @@ def cocg(
 
     The conjugate gradient recurrence with the bilinear form :math:`x^\top y` in place of the inner product (van
     der Vorst and Melissen, 1990). It stops when the recurred residual is at most ``atol``, when it has not
-    improved for 30 iterations (rounding), or at ``max_iterations``.
+    improved for 30 iterations, or at ``max_iterations``.
 
     Parameters
     ----------
@@ -64,12 +64,13 @@ def cocg(
     rho = r @ z
     residuals = [float(np.linalg.norm(r))]
     best, best_x, best_at = residuals[0], x, 0
+    target = max(atol, 1e-17 * residuals[0])  # below that, the recurred residual says nothing of the true one
     for k in range(1, max_iterations + 1):
-        if best <= atol:
+        if best <= target:
             break
         q = A(p)
         mu = p @ q
-        if mu == 0 or not np.isfinite(mu):
+        if rho == 0 or mu == 0:  # the method has broken down; the residual tells how far it came
             break
         alpha = rho / mu
         x = x + alpha * p
@@ -81,8 +82,6 @@ def cocg(
             break
         z = M(r)
         rho, rho_prev = r @ z, rho
-        if rho_prev == 0:
-            break
         p = z + (rho / rho_prev) * p
     return best_x, np.array(residuals)
 

@@ -141,12 +141,6 @@ def test_wording_follows_the_numbers():
     assert "automatic choice was auto (because)" in text
 
 
-def test_angles_are_those_of_the_cayley_transform():
-    lam = np.array([0.3, 2.0, 40.0])
-    C = report.cg.cayley_transform(0.7 * lam)
-    assert report.angles(lam, 0.7) == pytest.approx(np.angle(C))
-
-
 def test_text_is_escaped():
     section = Section("<t>", ["<p1>"], [Picture("n", b"x", '"<alt>"', "<c>")], Table(["<h>"], [["<d>"]]), ["<p2>"])
     page = render_page("<title>", "<lead>", [section], {"<k>": "<v>"})
