@@ -6,7 +6,6 @@ import base64
 import json
 import re
 
-import numpy as np
 import pytest
 
 from analysis import report
