@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 from cayleygsp._typing import Array, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
 from cayleygsp.graph import Graph, as_adjacency
+from cayleygsp.recurrence import KernelGraph, prepare_graph
 
 if TYPE_CHECKING:
     from cayleygsp.eigenbasis import Eigenbasis
@@ -79,6 +80,7 @@ class Laplacian:
         self.degrees = degrees
         self.lmax = _guaranteed_lmax(self) if lmax is None else lmax
         self._casts: dict[Any, sparse.csr_array] = {np.dtype(np.float64): matrix}
+        self._kernel_graphs: dict[Any, KernelGraph] = {}
 
     @classmethod
     def from_matrix(cls, matrix: Any, kind: LaplacianKind = "combinatorial") -> Laplacian:
@@ -211,6 +213,13 @@ class Laplacian:
         if dtype not in self._casts:
             self._casts[dtype] = self.matrix.astype(dtype)
         return self._casts[dtype]
+
+    def kernel_graph(self, dtype: Any) -> KernelGraph:
+        """Return Δ as the compiled recurrence wants it; made once for each precision."""
+        dtype = np.dtype(dtype)
+        if dtype not in self._kernel_graphs:
+            self._kernel_graphs[dtype] = prepare_graph(self.matrix, dtype)
+        return self._kernel_graphs[dtype]
 
     def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
         """Look for λ_max with a Lanczos run; no more than four vectors are kept.

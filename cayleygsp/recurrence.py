@@ -1,22 +1,141 @@
 r"""The three-term recurrence :math:`T_{k+1} = 2\tilde\Delta T_k - T_{k-1}` on blocks of signals.
 
-Functions of a sparse matrix and arrays; they know nothing of graphs or filters.
+Functions of sparse matrices and arrays; they know nothing of graphs or filters. :func:`sum_series` runs compiled loops
+that read the matrix once a degree; :func:`sum_series_by_scipy` is the same in plain scipy, to test against.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from cayleygsp._typing import Array, FloatArray
 
+# Width of a block of columns that goes through the recurrence at once: two cache lines a row.
+_TILE_BYTES = 128
 
-def sum_series(L: sparse.csr_array, lmax: float, coeffs: FloatArray, f: Array) -> Array:
-    r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row i of coefficients, in one pass.
+# Below this many numbers to touch in a step, starting threads takes longer than the step.
+_PARALLEL_SIZE = 30_000
+
+# For a graph this large, with neighbours this far apart on average (relative to n), a better order is looked for.
+_REORDER_VERTICES = 100_000
+_REORDER_SPREAD = 0.02
+
+_CHUNKS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class KernelGraph:
+    """A symmetric matrix as the compiled loops want it.
+
+    Attributes
+    ----------
+    arrays : tuple
+        ``(indptr, indices, weights, diagonal, off)``, see :mod:`cayleygsp._kernels`.
+    chunks : numpy.ndarray
+        First rows of the pieces that threads work on, of about equal work, and n.
+    order : numpy.ndarray or None
+        The vertex that stands in each row, where the vertices were reordered.
+    """
+
+    arrays: tuple[Array, Array, Array, Array, Any]
+    chunks: Array
+    order: Array | None
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of rows."""
+        return int(self.chunks[-1])
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the matrix that one pass must read."""
+        return int(sum(array.nbytes for array in self.arrays[:4]))
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the entries."""
+        return self.arrays[3].dtype
+
+
+def prepare_graph(L: sparse.csr_array, dtype: Any) -> KernelGraph:
+    """Bring a Laplacian into the form that moves the fewest bytes.
+
+    Off-diagonal entries that are all equal are not stored at all; indices take 32 bits where they fit; a large matrix
+    whose rows refer to far-away rows is reordered by reverse Cuthill–McKee if that brings them together.
+    """
+    order = _better_order(L)
+    if order is not None:
+        L = L[order][:, order]
+        L.sort_indices()
+    n, dtype = L.shape[0], np.dtype(dtype)
+    indptr, indices, weights = L.indptr, L.indices, L.data
+    diagonal, off = np.zeros(0, dtype), dtype.type(0)
+    rows = np.repeat(np.arange(n, dtype=indices.dtype), np.diff(indptr))
+    beside = indices != rows
+    values = weights[beside]
+    if values.size == 0 or (values == values[0]).all():
+        diagonal = L.diagonal().astype(dtype)
+        off = dtype.type(values[0] if values.size else 0)
+        indptr = np.append(0, np.cumsum(np.bincount(rows[beside], minlength=n)))
+        indices, weights = indices[beside], np.zeros(0, dtype)
+    small = indices.size < 2**31
+    return KernelGraph(
+        (
+            # unsigned, so that no negative index must be looked for
+            indptr.astype(np.uint32 if small else np.uint64, copy=False).view(np.uint32 if small else np.uint64),
+            indices.astype(np.uint32 if n < 2**32 else np.uint64, copy=False),
+            weights.astype(dtype, copy=False),
+            diagonal,
+            off,
+        ),
+        _equal_chunks(L.indptr, n),
+        order,
+    )
+
+
+def _better_order(L: sparse.csr_array) -> Array | None:
+    """Return the reverse Cuthill–McKee order if the matrix is large and scattered and the order helps."""
+    n = L.shape[0]
+    if n < _REORDER_VERTICES or _spread(L) < _REORDER_SPREAD * n:
+        return None
+    order = csgraph.reverse_cuthill_mckee(L, symmetric_mode=True)
+    position = np.empty(n, dtype=np.int64)
+    position[order] = np.arange(n)
+    return order if _spread(L, position) < 0.5 * _spread(L) else None
+
+
+def _spread(L: sparse.csr_array, position: Array | None = None) -> float:
+    """Return how far apart neighbours stand, on the average over up to 10⁵ rows spread over the matrix."""
+    n = L.shape[0]
+    rows = np.arange(0, n, max(n // 100_000, 1))
+    lengths = L.indptr[rows + 1] - L.indptr[rows]
+    entries = np.repeat(L.indptr[rows] - np.append(0, np.cumsum(lengths)[:-1]), lengths) + np.arange(lengths.sum())
+    i, j = np.repeat(rows, lengths), L.indices[entries]
+    if position is not None:
+        i, j = position[i], position[j]
+    return float(np.abs(i - j).mean()) if i.size else 0.0
+
+
+def _equal_chunks(indptr: Array, n: int) -> Array:
+    """Cut the rows into pieces with about equal numbers of rows and entries together."""
+    work = indptr.astype(np.int64) + 4 * np.arange(n + 1)
+    cuts = np.searchsorted(work, np.linspace(0, work[-1], min(_CHUNKS, n) + 1))
+    cuts[0], cuts[-1] = 0, n
+    return np.unique(cuts).astype(np.int64)
+
+
+def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array) -> Array:
+    r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row i of coefficients, in one pass a degree.
 
     Parameters
     ----------
-    L : csr_array, shape (n, n)
+    graph : KernelGraph
         The Laplacian, in the precision of the signals.
     lmax : float
         The interval of the series is [0, lmax].
@@ -28,22 +147,52 @@ def sum_series(L: sparse.csr_array, lmax: float, coeffs: FloatArray, f: Array) -
     Returns
     -------
     ndarray, shape (n_filters, n, m)
-        K products with L in all.
+        K products with the Laplacian in all.
     """
+    a = coeffs.astype(f.dtype)
+    if a.shape[1] == 1:
+        return a[:, 0, None, None] * f
+    n, m = f.shape
+    n_tiles = max(-(-m * f.itemsize // _TILE_BYTES), 1)
+    edges = np.linspace(0, m, n_tiles + 1).astype(int).tolist()
+    if n_tiles == 1 and graph.order is None:
+        return _sum_tile(graph, lmax, a, f.copy())
+    out = np.empty((a.shape[0], n, m), f.dtype)
+    rows: Any = slice(None) if graph.order is None else graph.order
+    for first, last in pairwise(edges):
+        out[:, rows, first:last] = _sum_tile(graph, lmax, a, np.ascontiguousarray(f[rows, first:last]))
+    return out
+
+
+def _sum_tile(graph: KernelGraph, lmax: float, a: Array, t: Array) -> Array:
+    """Sum the series for a few columns; t is a copy of them and is used up."""
+    from cayleygsp import _kernels
+
+    n, width = t.shape
+    out = np.empty((a.shape[0], n, width), t.dtype)
+    t_old = np.zeros_like(t)
+    parallel = graph.arrays[1].size + 4 * t.size > _PARALLEL_SIZE
+    if width == 1:
+        drive = _kernels.sum_vector_parallel if parallel else _kernels.sum_vector_serial
+        drive(graph.arrays, graph.chunks, 2 / lmax, a, t_old[:, 0], t[:, 0], out[:, :, 0])
+    elif width:
+        drive = _kernels.sum_block_parallel if parallel else _kernels.sum_block_serial
+        drive(graph.arrays, graph.chunks, 2 / lmax, a, t_old, t, out)
+    return out
+
+
+def sum_series_by_scipy(L: sparse.csr_array, lmax: float, coeffs: FloatArray, f: Array) -> Array:
+    """Do what :func:`sum_series` does with scipy's products alone."""
     a = coeffs.astype(f.dtype)
     out = a[:, 0, None, None] * f
     if a.shape[1] == 1:
         return out
     scale = f.dtype.type(2 / lmax)
     t_prev, t = f, scale * (L @ f) - f
-    _accumulate(out, a[:, 1], t)
+    out += a[:, 1, None, None] * t
     for k in range(2, a.shape[1]):
-        t_next = L @ t
-        t_next *= 2 * scale
-        t_next -= 2 * t
-        t_next -= t_prev
-        t_prev, t = t, t_next
-        _accumulate(out, a[:, k], t)
+        t_prev, t = t, 2 * scale * (L @ t) - 2 * t - t_prev
+        out += a[:, k, None, None] * t
     return out
 
 
@@ -52,7 +201,9 @@ def sum_series_adjoint(L: sparse.csr_array, lmax: float, coeffs: FloatArray, f: 
 
     Parameters
     ----------
-    L, lmax, coeffs
+    L : csr_array, shape (n, n)
+        The Laplacian, in the precision of the signals.
+    lmax, coeffs
         As in :func:`sum_series`.
     f : ndarray, shape (n_filters, n, m)
         One block of signals a filter.
@@ -68,17 +219,5 @@ def sum_series_adjoint(L: sparse.csr_array, lmax: float, coeffs: FloatArray, f: 
     scale = f.dtype.type(2 / lmax)
     b1, b2 = np.tensordot(a[:, -1], f, axes=1), np.zeros_like(f[0])
     for k in range(a.shape[1] - 2, 0, -1):
-        b = L @ b1
-        b *= 2 * scale
-        b -= 2 * b1
-        b -= b2
-        b += np.tensordot(a[:, k], f, axes=1)
-        b1, b2 = b, b1
+        b1, b2 = 2 * scale * (L @ b1) - 2 * b1 - b2 + np.tensordot(a[:, k], f, axes=1), b1
     return scale * (L @ b1) - b1 - b2 + np.tensordot(a[:, 0], f, axes=1)
-
-
-def _accumulate(out: Array, a: Array, t: Array) -> None:
-    """Add a_i t to every output i, where a_i is not zero."""
-    for y, a_i in zip(out, a, strict=True):
-        if a_i != 0:
-            y += a_i * t

@@ -57,13 +57,13 @@ class ChebyshevMethod(FilterMethod):
         r"""Bound the rounding of the recurrence.
 
         A step :math:`(4/\lambda_{max}) \Delta t - 2t - t'` is wrong by at most
-        :math:`u(4R/\lambda_{max} + 15)` times the norm of t, R being the rounding norm of the Laplacian, and
+        :math:`u(4R/\lambda_{max} + 40)` times the norm of t, R being the rounding norm of the Laplacian, and
         the sensitivity of the series says what the steps add up to. Adding a_k t_k to the result K times costs
         another :math:`u (K + 3) \sum |a_k|`.
         """
         if series.lmax == 0:
             return 4 * unit_roundoff(dtype) * abs(float(series.coeffs[0]))
-        step = 4 * self.laplacian.rounding_norm / series.lmax + 15
+        step = 4 * self.laplacian.rounding_norm / series.lmax + 40
         sensitivity = series.sensitivity
         if self.laplacian.lmax > series.lmax:
             sensitivity = series.sensitivity_beyond(self.laplacian.lanczos_upper)
@@ -86,9 +86,11 @@ class ChebyshevMethod(FilterMethod):
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter by every response; shape (n_filters, n, m)."""
-        y = sum_series(self.laplacian.matrix_as(f.dtype), self.lmax, self.coeffs, f)
+        y = sum_series(self.laplacian.kernel_graph(f.dtype), self.lmax, self.coeffs, f)
         return Applied(y, self.error_bounds(f.dtype), self.degree)
 
     def apply_adjoint(self, f: Array) -> Array:
         """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
+        if len(self.series) == 1:
+            return self.apply(f[0], certify=False).signals[0]
         return sum_series_adjoint(self.laplacian.matrix_as(f.dtype), self.lmax, self.coeffs, f)

@@ -1,0 +1,176 @@
+"""Compiled inner loops (numba): one pass over the graph does product, recurrence and accumulation.
+
+A Laplacian comes as ``(indptr, indices, weights, diagonal, off)``: with ``weights``, they are all entries of the rows,
+the diagonal among them; without (size 0), ``indices`` are the neighbours alone, every off-diagonal entry is ``off``,
+and ``diagonal`` stands beside. The second form moves a third of the bytes and fits every unweighted graph.
+
+All arithmetic is in the precision of the signals. Rows are handed to the threads in ``chunks`` with about equal numbers
+of entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+# Fused multiply-add only: reordered short sums over a row are slower, and the error bounds hold for any order.
+_FAST = {"contract", "nsz"}
+
+
+def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile on first use and keep the result on disk; where no folder can be written, in memory."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            return njit(cache=True, fastmath=_FAST, **options)(function)
+        except RuntimeError:
+            return njit(fastmath=_FAST, **options)(function)
+
+    return decorate
+
+
+@njit(fastmath=_FAST, inline="always")
+def _vector_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
+    """Step the recurrence for a single signal on rows first ... last - 1, and add to the outputs if ``a`` is given."""
+    indptr, indices, weights, diagonal, off = graph
+    real = t.dtype.type
+    c1, c2, c3 = real(c[0]), real(c[1]), real(c[2])
+    for i in range(first, last):
+        total = real(0)
+        if weights.size:
+            for p in range(indptr[i], indptr[i + 1]):
+                total += weights[p] * t[indices[p]]
+        else:
+            for p in range(indptr[i], indptr[i + 1]):
+                total += t[indices[p]]
+            total = off * total + diagonal[i] * t[i]
+        old = t_old[i]
+        now = t[i]
+        new = c1 * total + c2 * now + c3 * old
+        t_old[i] = new
+        for s in range(a.shape[0]):
+            y = a[s, 0] * old + a[s, 1] * now + a[s, 2] * new
+            if not fresh:
+                y += out[s, i]
+            out[s, i] = y
+
+
+@njit(fastmath=_FAST, inline="always")
+def _add_row(begin, end, indices, weights, t, total):  # type: ignore[no-untyped-def]
+    """Set total to the weighted sum of the rows of t that stand at begin ... end - 1, four at a time."""
+    width = total.size
+    p = begin
+    for k in range(width):
+        total[k] = 0
+    if weights.size:
+        while p + np.uint64(3) < end:
+            j0, j1, j2, j3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            w0, w1 = weights[p], weights[p + 1]
+            w2, w3 = weights[p + 2], weights[p + 3]
+            for k in range(width):
+                total[k] += w0 * t[j0, k] + w1 * t[j1, k] + w2 * t[j2, k] + w3 * t[j3, k]
+            p += np.uint64(4)
+        while p < end:
+            j0, w0 = indices[p], weights[p]
+            for k in range(width):
+                total[k] += w0 * t[j0, k]
+            p += np.uint64(1)
+    else:
+        while p + np.uint64(3) < end:
+            j0, j1, j2, j3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            for k in range(width):
+                total[k] += (t[j0, k] + t[j1, k]) + (t[j2, k] + t[j3, k])
+            p += np.uint64(4)
+        while p < end:
+            j0 = indices[p]
+            for k in range(width):
+                total[k] += t[j0, k]
+            p += np.uint64(1)
+
+
+@njit(fastmath=_FAST, inline="always")
+def _block_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
+    """Do the same for a block of signals stored row by row."""
+    indptr, indices, weights, diagonal, off = graph
+    real = t.dtype.type
+    c1, c2, c3 = real(c[0]), real(c[1]), real(c[2])
+    width = t.shape[1]
+    total = np.empty(width, t.dtype)
+    for i in range(first, last):
+        _add_row(np.uint64(indptr[i]), np.uint64(indptr[i + 1]), indices, weights, t, total)
+        c1_sum, c2_now = c1, c2
+        if not weights.size:
+            c1_sum = c1 * off
+            c2_now = c2 + c1 * diagonal[i]
+        for s in range(a.shape[0]):
+            a0, a1, a2 = a[s, 0], a[s, 1], a[s, 2]
+            for k in range(width):
+                old, now = t_old[i, k], t[i, k]
+                y = a0 * old + a1 * now + a2 * (c1_sum * total[k] + c2_now * now + c3 * old)
+                if not fresh:
+                    y += out[s, i, k]
+                out[s, i, k] = y
+        for k in range(width):
+            t_old[i, k] = c1_sum * total[k] + c2_now * t[i, k] + c3 * t_old[i, k]
+
+
+@njit
+def _due(coeffs, k):  # type: ignore[no-untyped-def]
+    """Return what step k adds up: a_{k-2}, a_{k-1}, a_k every third step, what is left at the end, else nothing."""
+    n_filters, K = coeffs.shape[0], coeffs.shape[1] - 1
+    if k % 3 != 2 and k != K:
+        return np.zeros((0, 3), coeffs.dtype)
+    triple = np.zeros((n_filters, 3), coeffs.dtype)
+    for q in range(2 - k % 3, 3):
+        for s in range(n_filters):
+            triple[s, q] = coeffs[s, k - 2 + q]
+    return triple
+
+
+@njit
+def _step(scale, k):  # type: ignore[no-untyped-def]
+    """Return the weights of Lt, t and the older t in step k."""
+    return (2 * scale, -2.0, -1.0) if k > 1 else (scale, -1.0, 0.0)
+
+
+# The four drivers differ in their rows and in being parallel. They are written out because numba's cache on disk tells
+# functions apart by their place in the source alone.
+
+
+@_compiled()
+def sum_vector_serial(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
+    """Sum the series for one signal, shape (n,), in one thread."""
+    for k in range(1, coeffs.shape[1]):
+        _vector_rows(0, chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3)
+        t_old, t = t, t_old
+
+
+@_compiled(parallel=True)
+def sum_vector_parallel(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
+    """Sum the series for one signal, shape (n,), in all threads."""
+    for k in range(1, coeffs.shape[1]):
+        c, a = _step(scale, k), _due(coeffs, k)
+        for q in prange(chunks.size - 1):
+            _vector_rows(chunks[q], chunks[q + 1], graph, c, t, t_old, out, a, k < 3)
+        t_old, t = t, t_old
+
+
+@_compiled()
+def sum_block_serial(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
+    """Sum the series for a block of signals, shape (n, width), in one thread."""
+    for k in range(1, coeffs.shape[1]):
+        _block_rows(0, chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3)
+        t_old, t = t, t_old
+
+
+@_compiled(parallel=True)
+def sum_block_parallel(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
+    """Sum the series for a block of signals, shape (n, width), in all threads."""
+    for k in range(1, coeffs.shape[1]):
+        c, a = _step(scale, k), _due(coeffs, k)
+        for q in prange(chunks.size - 1):
+            _block_rows(chunks[q], chunks[q + 1], graph, c, t, t_old, out, a, k < 3)
+        t_old, t = t, t_old
