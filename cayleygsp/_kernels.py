@@ -174,3 +174,58 @@ def sum_block_parallel(graph, chunks, scale, coeffs, t_old, t, out):  # type: ig
         for q in prange(chunks.size - 1):
             _block_rows(chunks[q], chunks[q + 1], graph, c, t, t_old, out, a, k < 3)
         t_old, t = t, t_old
+
+
+@njit(fastmath=_FAST, inline="always")
+def _jacobi_pair(i, k, h, s, d, lt_re, lt_im, base, y, out):  # type: ignore[no-untyped-def]
+    """Write base + (s h (L y)_i + h d_i y_i [sweep] or - i y_i [start]) / (h d_i + i) for the pair of columns k, k + 1.
+
+    With s = -1 this is a sweep, J y + b; with s = 1 and a zero base, the start vector b.
+    """
+    re, im = y[i, k], y[i, k + 1]
+    if s < 0:
+        u_re, u_im = h * (d * re - lt_re), h * (d * im - lt_im)
+    else:
+        u_re, u_im = h * lt_re + im, h * lt_im - re
+    hd = h * d
+    q = hd * hd + 1
+    out[i, k] = base[i, k] + (hd * u_re + u_im) / q
+    out[i, k + 1] = base[i, k + 1] + (hd * u_im - u_re) / q
+
+
+@njit(fastmath=_FAST, inline="always")
+def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out):  # type: ignore[no-untyped-def]
+    """Do a Jacobi sweep, or its start, on rows first ... last - 1; columns are real and imaginary parts in turn."""
+    indptr, indices, weights, _, off = graph
+    width = y.shape[1]
+    total = np.empty(width, y.dtype)
+    for i in range(first, last):
+        d = diagonal[i]
+        if width == 2:
+            re, im = y[i, 0] * 0, y[i, 1] * 0
+            if weights.size:
+                for p in range(indptr[i], indptr[i + 1]):
+                    w, j = weights[p], indices[p]
+                    re += w * y[j, 0]
+                    im += w * y[j, 1]
+            else:
+                for p in range(indptr[i], indptr[i + 1]):
+                    j = indices[p]
+                    re += y[j, 0]
+                    im += y[j, 1]
+                re, im = off * re + d * y[i, 0], off * im + d * y[i, 1]
+            _jacobi_pair(i, 0, h, s, d, re, im, base, y, out)
+        else:
+            _add_row(np.uint64(indptr[i]), np.uint64(indptr[i + 1]), indices, weights, y, total)
+            if not weights.size:
+                for k in range(width):
+                    total[k] = off * total[k] + d * y[i, k]
+            for k in range(0, width, 2):
+                _jacobi_pair(i, k, h, s, d, total[k], total[k + 1], base, y, out)
+
+
+@_compiled(parallel=True)
+def jacobi_sweep(graph, chunks, h, s, diagonal, base, y, out):  # type: ignore[no-untyped-def]
+    """Do one sweep (s = -1) or the start (s = 1) on a block of pairs, in all threads."""
+    for q in prange(chunks.size - 1):
+        _jacobi_rows(chunks[q], chunks[q + 1], graph, h, s, diagonal, base, y, out)

@@ -214,12 +214,23 @@ class Laplacian:
             self._casts[dtype] = self.matrix.astype(dtype)
         return self._casts[dtype]
 
-    def kernel_graph(self, dtype: Any) -> KernelGraph:
-        """Return Δ as the compiled recurrence wants it; made once for each precision."""
-        dtype = np.dtype(dtype)
-        if dtype not in self._kernel_graphs:
-            self._kernel_graphs[dtype] = prepare_graph(self.matrix, dtype)
-        return self._kernel_graphs[dtype]
+    def kernel_graph(self, dtype: Any, *, reorder: bool = True) -> KernelGraph:
+        """Return Δ as the compiled loops want it; made once for each precision.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Precision of the signals.
+        reorder : bool
+            Whether the vertices may stand in another order.
+        """
+        key = (np.dtype(dtype), reorder)
+        if key not in self._kernel_graphs:
+            made = self._kernel_graphs.get((key[0], True))
+            if made is None or made.order is not None:
+                made = prepare_graph(self.matrix, dtype, reorder=reorder)
+            self._kernel_graphs[key] = made
+        return self._kernel_graphs[key]
 
     def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
         """Look for λ_max with a Lanczos run; no more than four vectors are kept.

@@ -63,13 +63,13 @@ class KernelGraph:
         return self.arrays[3].dtype
 
 
-def prepare_graph(L: sparse.csr_array, dtype: Any) -> KernelGraph:
+def prepare_graph(L: sparse.csr_array, dtype: Any, *, reorder: bool = True) -> KernelGraph:
     """Bring a Laplacian into the form that moves the fewest bytes.
 
     Off-diagonal entries that are all equal are not stored at all; indices take 32 bits where they fit; a large matrix
     whose rows refer to far-away rows is reordered by reverse Cuthill–McKee if that brings them together.
     """
-    order = _better_order(L)
+    order = _better_order(L) if reorder else None
     if order is not None:
         L = L[order][:, order]
         L.sort_indices()
