@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
+from cayleygsp._vector_rows import step_row, sum_row
+
 # Fused multiply-add only: reordered short sums over a row are slower, and the error bounds hold for any order.
 _FAST = {"contract", "nsz"}
 
@@ -38,14 +40,26 @@ def _vector_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignor
     indptr, indices, weights, diagonal, off = graph
     real = t.dtype.type
     c1, c2, c3 = real(c[0]), real(c[1]), real(c[2])
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     for i in range(first, last):
         total = real(0)
+        p, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
         if weights.size:
-            for p in range(indptr[i], indptr[i + 1]):
+            while p + three < end:
+                total += (weights[p] * t[indices[p]] + weights[p + one] * t[indices[p + one]]) + (
+                    weights[p + two] * t[indices[p + two]] + weights[p + three] * t[indices[p + three]]
+                )
+                p += four
+            while p < end:
                 total += weights[p] * t[indices[p]]
+                p += one
         else:
-            for p in range(indptr[i], indptr[i + 1]):
+            while p + three < end:
+                total += (t[indices[p]] + t[indices[p + one]]) + (t[indices[p + two]] + t[indices[p + three]])
+                p += four
+            while p < end:
                 total += t[indices[p]]
+                p += one
             total = off * total + diagonal[i] * t[i]
         old = t_old[i]
         now = t[i]
@@ -59,62 +73,18 @@ def _vector_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignor
 
 
 @njit(fastmath=_FAST, inline="always")
-def _add_row(begin, end, indices, weights, t, total):  # type: ignore[no-untyped-def]
-    """Set total to the weighted sum of the rows of t that stand at begin ... end - 1, four at a time."""
-    width = total.size
-    p = begin
-    for k in range(width):
-        total[k] = 0
-    if weights.size:
-        while p + np.uint64(3) < end:
-            j0, j1, j2, j3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
-            w0, w1 = weights[p], weights[p + 1]
-            w2, w3 = weights[p + 2], weights[p + 3]
-            for k in range(width):
-                total[k] += w0 * t[j0, k] + w1 * t[j1, k] + w2 * t[j2, k] + w3 * t[j3, k]
-            p += np.uint64(4)
-        while p < end:
-            j0, w0 = indices[p], weights[p]
-            for k in range(width):
-                total[k] += w0 * t[j0, k]
-            p += np.uint64(1)
-    else:
-        while p + np.uint64(3) < end:
-            j0, j1, j2, j3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
-            for k in range(width):
-                total[k] += (t[j0, k] + t[j1, k]) + (t[j2, k] + t[j3, k])
-            p += np.uint64(4)
-        while p < end:
-            j0 = indices[p]
-            for k in range(width):
-                total[k] += t[j0, k]
-            p += np.uint64(1)
-
-
-@njit(fastmath=_FAST, inline="always")
 def _block_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
     """Do the same for a block of signals stored row by row."""
     indptr, indices, weights, diagonal, off = graph
     real = t.dtype.type
     c1, c2, c3 = real(c[0]), real(c[1]), real(c[2])
-    width = t.shape[1]
-    total = np.empty(width, t.dtype)
     for i in range(first, last):
-        _add_row(np.uint64(indptr[i]), np.uint64(indptr[i + 1]), indices, weights, t, total)
-        c1_sum, c2_now = c1, c2
-        if not weights.size:
-            c1_sum = c1 * off
-            c2_now = c2 + c1 * diagonal[i]
-        for s in range(a.shape[0]):
-            a0, a1, a2 = a[s, 0], a[s, 1], a[s, 2]
-            for k in range(width):
-                old, now = t_old[i, k], t[i, k]
-                y = a0 * old + a1 * now + a2 * (c1_sum * total[k] + c2_now * now + c3 * old)
-                if not fresh:
-                    y += out[s, i, k]
-                out[s, i, k] = y
-        for k in range(width):
-            t_old[i, k] = c1_sum * total[k] + c2_now * t[i, k] + c3 * t_old[i, k]
+        if weights.size:
+            w1, w2 = c1, c2
+        else:
+            w1, w2 = c1 * off, c2 + c1 * diagonal[i]
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+        step_row(i, begin, end, indices, weights, w1, w2, c3, t, t_old, out, a, fresh)
 
 
 @njit
@@ -216,7 +186,7 @@ def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out):  # type: ign
                 re, im = off * re + d * y[i, 0], off * im + d * y[i, 1]
             _jacobi_pair(i, 0, h, s, d, re, im, base, y, out)
         else:
-            _add_row(np.uint64(indptr[i]), np.uint64(indptr[i + 1]), indices, weights, y, total)
+            sum_row(y, indices, weights, np.int64(indptr[i]), np.int64(indptr[i + 1]), total)
             if not weights.size:
                 for k in range(width):
                     total[k] = off * total[k] + d * y[i, k]
