@@ -14,7 +14,7 @@ report: $(READY) ## run the main job: out/report.html on the built-in graph
 	$(BIN)/python -m analysis.report
 
 test: lint ## ruff, mypy, the tests and the doctests
-	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+	GOMP_SPINCOUNT=0 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -63,7 +63,10 @@ def check_eigenvalues(eigenvalues: ArrayLike) -> FloatArray:
 
 def check_coefficients(coeffs: ArrayLike, name: str = "coeffs") -> Array:
     """Return finite one-dimensional coefficients, real or complex."""
-    c = np.asarray(coeffs)
+    try:
+        c = np.asarray(coeffs)
+    except ValueError:
+        raise ValueError(f"`{name}` must be one-dimensional, got {coeffs!r}") from None
     if c.dtype.kind not in "biufc":
         raise TypeError(f"`{name}` must be numbers, got dtype {c.dtype}")
     if c.ndim != 1:
@@ -79,6 +82,8 @@ def check_signals(signals: ArrayLike, n_vertices: int, name: str = "signals") ->
 
     Whole numbers and booleans become float64; single and double precision stay what they are.
     """
+    if np.ma.isMaskedArray(signals):
+        raise TypeError(f"`{name}` must be a dense array without a mask, got a masked array: fill it first")
     f = np.asarray(signals)
     if f.dtype.kind in "biu":
         f = f.astype(np.float64)

@@ -80,6 +80,8 @@ def jacobi_sweeps(L: Laplacian, p: CayleyPolynomial, atol: float) -> int:
     kappa = jacobi_factor(L, p.zoom)
     if kappa == 0:
         return 0
+    if kappa >= 1:  # to rounding: no number of sweeps is known to be enough
+        return 10**18
     E = np.sqrt((p.zoom * L.diagonal) ** 2 + 1)
     condition = np.sqrt(E.max() / E.min())
     # the largest a that is small enough, by bisection on its logarithm

@@ -103,13 +103,6 @@ class CayleyPolynomial:
         r"""Return :math:`2\sum_j j|c_j|`, what an error of one in C(hΔ) can cost (M of Proposition 1, twice)."""
         return float(2 * np.arange(self.order + 1) @ np.abs(self.coeffs))
 
-    def lipschitz(self, lmax: float) -> float:
-        r"""Bound :math:`\|g(A) - g(B)\|_2 / \|A - B\|_2` over symmetric matrices.
-
-        :math:`C(hA) - C(hB) = 2i (hA + i)^{-1} h(A - B) (hB + i)^{-1}` has norm at most :math:`2h\|A - B\|`.
-        """
-        return 2 * self.zoom * self.error_weight()
-
     def series(self, lmax: float, atol: float) -> ChebyshevSeries:
         r"""Expand in Chebyshev polynomials on [0, lmax] with a proved error.
 
@@ -133,14 +126,15 @@ class CayleyPolynomial:
         rounding = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
         if lmax == 0:
             return ChebyshevSeries.constant(float(self(0.0)), rounding)
-        delta, M = self._ellipse_bounds(lmax)
-        n_samples = max(int(self.degree_bound(lmax, atol)), 16)
+        n_samples = max(self.degree_bound(lmax, atol), 16)
         if n_samples > MAX_SAMPLES:
             raise ValueError(
                 f"`zoom` times the spectral bound is {self.zoom * lmax:.3g}: a Chebyshev series would need "
                 f"about {n_samples:.1g} terms; use method='multigrid'"
             )
-        beyond = float(np.min(2 * M * np.exp((1 - n_samples) * np.log1p(delta)) / delta))
+        n_samples = int(n_samples)
+        delta, log_M = self._ellipse_bounds(lmax)
+        beyond = float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - n_samples) * np.log1p(delta))))
         values = self(chebyshev_nodes(n_samples, lmax))
         return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding)
 
@@ -148,25 +142,28 @@ class CayleyPolynomial:
         """Return a number N of samples beyond which the series is worth less than a hundredth of ``atol``."""
         if lmax == 0:
             return 0.0
-        delta, M = self._ellipse_bounds(lmax)
-        target = max(atol / 100, 1e-17 * float(np.abs(self.coeffs).sum()), 1e-300)
+        scale = float(np.abs(self.coeffs).sum())
+        if scale == 0:
+            return 0.0
+        delta, log_M = self._ellipse_bounds(lmax)
+        target = max(atol / 100, 1e-17 * scale)
         # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
-        return float(np.ceil(np.min(np.log(2 * M * (1 + delta) / (delta * target)) / np.log1p(delta))))
+        return float(np.ceil(np.min((np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta))))
 
     def _ellipse_bounds(self, lmax: float) -> tuple[FloatArray, FloatArray]:
-        """Return ρ - 1 for ellipses E_ρ short of the poles, and upper bounds M(ρ) of the response on them."""
+        """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of |g| on them."""
         # Where hλ = -i on the scale on which [0, lmax] is [-1, 1]: -1 - iε. The ellipse through it has the
         # half axis a = 1 + alpha, and ρ = a + sqrt(a² - 1); all of it is written without cancellation.
         eps = 2 / (self.zoom * lmax)
-        alpha = (eps + eps**2 / (np.sqrt(4 + eps**2) + 2)) / 2
-        delta = (alpha + np.sqrt(alpha * (alpha + 2))) * np.linspace(0.02, 0.99, 98)
+        alpha = eps / 2 * (1 + eps / (np.hypot(2, eps) + 2))
+        delta = (alpha + np.sqrt(alpha) * np.sqrt(alpha + 2)) * np.linspace(0.02, 0.99, 98)
         # confocal ellipses are nearest to each other on the long axis
-        gap = (alpha - delta**2 / (2 * (1 + delta))) / eps
-        largest_C = 1 + 2 / gap
-        with np.errstate(over="ignore"):
-            powers = largest_C[:, None] ** np.arange(1, self.order + 1) + 1
-        M = np.abs(self.coeffs[0]) + powers @ np.abs(self.coeffs[1:])
-        return delta[np.isfinite(M)], M[np.isfinite(M)]
+        gap = (alpha - delta * (delta / (2 * (1 + delta)))) / eps
+        log_C = np.log1p(2 / gap)
+        # |g| ≤ |c_0| + Σ |c_j| (|C|^j + 1), and 2 |C|^j is more than enough
+        with np.errstate(divide="ignore"):
+            log_c = np.log(2 * np.abs(self.coeffs))
+        return delta, np.logaddexp.reduce(log_c + np.outer(log_C, np.arange(self.order + 1)), axis=1)
 
 
 def chebyshev_as_cayley(coeffs: ArrayLike, lmax: float, degree: float, zoom: float = 1.0) -> CayleyPolynomial:
@@ -204,6 +201,8 @@ def chebyshev_as_cayley(coeffs: ArrayLike, lmax: float, degree: float, zoom: flo
     """
     h, d = check_positive(zoom, "zoom"), check_positive(degree, "degree")
     a = check_coefficients(coeffs)
+    if a.dtype.kind == "c":
+        raise TypeError(f"`coeffs` of a Chebyshev filter must be real, got dtype {a.dtype}")
     powers = Chebyshev(a, domain=[0, check_positive(lmax, "lmax") * h]).convert(kind=Polynomial).coef  # of w = hλ
     left = np.zeros(a.size)
     left[: powers.size] = np.real(powers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,16 @@ def eigenbasis_seconds(n_vertices: int) -> float:
     return 2e-4 + 3e-10 * n_vertices**3
 
 
+def warn_if_long(what: str, seconds: float, n_bytes: float) -> None:
+    """Say what is ahead before a computation of more than a minute starts."""
+    if seconds > 60:
+        warnings.warn(
+            f"{what} is expected to take {seconds:.3g} s and {format_bytes(n_bytes)}; method='chebyshev' needs neither",
+            ResourceWarning,
+            stacklevel=5,
+        )
+
+
 def compute_eigenbasis(L: Laplacian) -> Eigenbasis:
     """Decompose the dense Laplacian and measure the residual of the result.
 
@@ -68,6 +79,7 @@ def compute_eigenbasis(L: Laplacian) -> Eigenbasis:
             f"the eigenbasis of {n} vertices needs {format_bytes(needed)} and {format_bytes(available)} are "
             "available; filter with method='chebyshev', which needs no eigenvectors"
         )
+    warn_if_long(f"the eigenbasis of {n} vertices", eigenbasis_seconds(n), needed)
     lam, Phi = linalg.eigh(L.matrix.toarray(), check_finite=False, driver="evd", overwrite_a=True)
     u = np.finfo(np.float64).eps / 2
     gram = Phi.T @ Phi

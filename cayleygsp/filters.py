@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -50,9 +50,10 @@ class FilterInfo:
     tol : float or None
         The tolerance that was asked for.
     gain : float or numpy.ndarray
-        Largest response over the spectrum, which ``tol`` is relative to.
-    certificate : {"proved", "sampled"}
-        "sampled" if nothing but samples is known of the response (any function given by a user).
+        Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it.
+    certificate : {"proved", "sampled", "estimated"}
+        "sampled" if nothing but samples is known of the response (any function given by a user), "estimated" if the
+        bound rests on a λ_max from Lanczos (a Chebyshev filter whose ``lmax`` is below the guaranteed one).
     reason : str
         Why this method.
     residuals : tuple of numpy.ndarray
@@ -91,6 +92,12 @@ class _Block:
         real_dtype = signals.real.dtype
         if self.is_complex:
             columns = np.ascontiguousarray(columns).view(real_dtype)
+        # squares of extreme numbers leave the range of floating point: such columns are scaled by a power of two
+        peaks = np.abs(columns).max(axis=0, initial=0.0)
+        far = (peaks > 0) & ((peaks < 1e-15) | (peaks > 1e15))
+        self.exponents = np.where(far, np.frexp(peaks)[1], 0) if far.any() else None
+        if self.exponents is not None:
+            columns = np.ldexp(columns, -self.exponents)
         self.real = np.ascontiguousarray(columns, dtype=method.working_dtype(real_dtype))
 
     def restore(self, y: Array) -> tuple[Array, FloatArray]:
@@ -100,6 +107,8 @@ class _Block:
         rounding: FloatArray = np.zeros(y.shape[1])
         if cast.dtype != y.dtype:
             rounding = over(column_norms(y - cast), column_norms(self.real))
+        if self.exponents is not None:
+            cast = np.ldexp(cast, self.exponents)
         if self.is_complex:
             cast = np.ascontiguousarray(cast).view(self.dtype)
         return cast.reshape(self.shape), rounding
@@ -142,6 +151,8 @@ class GraphFilter(LinearOperator):
         self.tol = None if tol is None else check_positive(tol, "tol")
         if n_iter is not None:
             n_iter = check_integer(n_iter, "n_iter", at_least=0)
+        if not isinstance(normalize, bool):
+            raise TypeError(f"`normalize` must be True or False, got {normalize!r}")
         if method != "jacobi" and (n_iter is not None or normalize):
             raise ValueError(f"`n_iter` and `normalize` belong to method='jacobi', got method={method!r}")
         self.laplacian = L
@@ -209,7 +220,7 @@ class GraphFilter(LinearOperator):
         y = applied.signals[0] if self._method.is_bank else applied.signals
         filtered, rounding = block.restore(y)
         bounds = np.asarray(applied.error_bound) + rounding
-        converged = self.tol is None or bool((bounds <= self.tol * self.gain).all())
+        converged = bool((bounds <= self.tol * self.gain if self.tol is not None else np.isfinite(bounds)).all())
         certified = return_info or bool(np.isfinite(bounds).all())
         if not converged and certified and not self._may_fall_short:
             self._warn(float(bounds.max()))
@@ -228,10 +239,11 @@ class GraphFilter(LinearOperator):
         )
 
     def _warn(self, bound: float) -> None:
-        reached = bound / self.gain if self.gain else np.inf
+        wanted = "any accuracy" if self.tol is None else f"tol={self.tol:.3g}"
+        reached = f"{bound / self.gain:.3g} of the gain" if self.gain else f"{bound:.3g}, and the gain is zero"
         warnings.warn(
-            f"method={self.method!r} could not certify tol={self.tol:.3g}: the error is at most {reached:.3g} of the "
-            "gain (zoom, precision of the signals and tolerance decide what rounding allows)",
+            f"method={self.method!r} could not certify {wanted}: the error is at most {reached} "
+            "(zoom, precision of the signals and tolerance decide what rounding allows)",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -263,6 +275,10 @@ class GraphFilter(LinearOperator):
                 f"{format_bytes(available)} are available; apply the filter to signals instead"
             )
         return self.filter(np.eye(self.n_vertices))
+
+    def dot(self, x: Any) -> Any:
+        """Return the filtered signals, or the product with another operator or a number."""
+        return super().dot(x) if isinstance(x, LinearOperator) or np.ndim(x) == 0 else self.filter(x)
 
     def _matvec(self, x: Array) -> Array:
         return self.filter(x.reshape(-1)).reshape(x.shape)
@@ -447,15 +463,16 @@ class FilterBank:
     def __init__(
         self,
         graph: GraphLike,
-        responses: Sequence[CayleyPolynomial | Kernel],
+        responses: CayleyPolynomial | Kernel | Sequence[CayleyPolynomial | Kernel],
         tol: float = 1e-6,
         method: Method = "auto",
         *,
         kind: LaplacianKind | None = None,
     ) -> None:
         self.laplacian = laplacian(graph, kind)
+        given = [responses] if callable(responses) else list(responses)
         self.responses: list[Response] = [
-            p if isinstance(p, CayleyPolynomial | KernelResponse) else KernelResponse(p) for p in responses
+            p if isinstance(p, CayleyPolynomial | KernelResponse) else KernelResponse(p) for p in given
         ]
         if not self.responses:
             raise ValueError("`responses` must hold at least one filter, got none")
@@ -479,9 +496,12 @@ class FilterBank:
 
     def __getitem__(self, index: int) -> GraphFilter:
         """Return one of the filters."""
-        response = self.responses[index]
+        response = self.responses[check_integer(index, "index", at_least=-len(self))]
         method: Method = "exact" if self.method == "exact" else "chebyshev"
-        return GraphFilter(self.laplacian, response, method, self.tol)
+        if isinstance(response, CayleyPolynomial):
+            return CayleyFilter(self.laplacian, response, method, self.tol)
+        assert isinstance(response, KernelResponse)
+        return KernelFilter(self.laplacian, response.function, self.tol, method)
 
     def __repr__(self) -> str:
         return f"FilterBank(n_filters={len(self)}, n_vertices={self.laplacian.n_vertices}, method={self.method!r})"

@@ -283,6 +283,8 @@ def _adjacency_name(contents: dict[str, Any], file: Path) -> str:
 def _read_graphml(file: Path) -> tuple[sparse.csr_array, Array]:
     import networkx
 
+    if b"<!DOCTYPE" in file.read_bytes():
+        raise ValueError(f"'{file}' must be plain GraphML, got a document type declaration, which could hide entities")
     with _parsing(file, "GraphML"):
         graph = networkx.read_graphml(file)
     labels = np.array(list(graph), dtype=np.str_)

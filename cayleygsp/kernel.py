@@ -11,6 +11,9 @@ from cayleygsp.series import ChebyshevSeries, chebyshev_nodes, series_from_sampl
 # Largest number of samples of an unknown function; one that needs more is not smooth.
 MAX_KERNEL_SAMPLES = 2**14
 
+# As fine as the gain is looked for: a feature that shows there must show in the series.
+MIN_KERNEL_SAMPLES = 2**11
+
 
 class KernelResponse:
     """A function of frequency that a user wrote, with its Chebyshev series found by sampling.
@@ -52,7 +55,7 @@ class KernelResponse:
         """Double the samples until the upper half of the coefficients is negligible, then look between them.
 
         Nothing is known of the function but its values, so the error is what was seen at four times as many other
-        points, or what the coefficients beyond suggest, whichever is larger, and half as much again.
+        points and half as much again, or what the coefficients beyond suggest, whichever is larger.
         """
         if lmax == 0:
             return ChebyshevSeries(self(np.zeros(1)), 0.0, 0.0, "sampled")
@@ -67,7 +70,7 @@ class KernelResponse:
         return float(series.degree) if series.error <= max(atol, 1e-12) or atol == 0 else np.inf
 
     def _expand(self, lmax: float, atol: float) -> ChebyshevSeries:
-        n = 32
+        n = MIN_KERNEL_SAMPLES
         while True:
             values = self(chebyshev_nodes(n, lmax))
             whole = series_from_samples(values, lmax, 0.0, beyond=0.0)
@@ -77,7 +80,7 @@ class KernelResponse:
             n *= 2
         cut = series_from_samples(values, lmax, 0.6 * atol, beyond=upper_half / 2, certificate="sampled")
         seen = self._largest_distance(cut, n)
-        return ChebyshevSeries(cut.coeffs, lmax, 1.5 * max(seen, cut.error / 1.5), "sampled")
+        return ChebyshevSeries(cut.coeffs, lmax, max(1.5 * seen, cut.error), "sampled")
 
     def _largest_distance(self, series: ChebyshevSeries, n: int) -> float:
         """Look at points that were not sampled, and at the ends."""

@@ -34,8 +34,8 @@ class LanczosBound:
     residual : float
         Norm of the residual of that Ritz pair: an eigenvalue lies within it.
     upper : float
-        ``lower + residual``, or the guaranteed bound where that is smaller. It bounds λ_max unless the random
-        start vector was nearly orthogonal to the top eigenvector.
+        ``lower + residual``, or the guaranteed bound where that is smaller. An estimate, if a good one: a top
+        eigenvector of which the random start vector holds almost nothing is not seen.
     n_steps : int
         Steps taken, each one product with the Laplacian.
     """
@@ -103,8 +103,15 @@ class Laplacian:
         Laplacian(n_vertices=2, n_edges=1, kind='combinatorial', lmax=2)
         """
         check_choice(kind, "kind", KINDS)
-        given = sparse.csr_array(matrix, dtype=np.float64)
-        diagonal = given.diagonal() if given.ndim == 2 else np.zeros(0)
+        if isinstance(matrix, Laplacian):
+            raise TypeError("`matrix` must be a sparse or dense array, got a Laplacian; it can be used as it is")
+        given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+        if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
+            raise ValueError(f"`matrix` must be square and not empty, got shape {given.shape}")
+        if given.dtype.kind not in "biuf":
+            raise TypeError(f"`matrix` must hold real numbers, got dtype {given.dtype}")
+        given = sparse.csr_array(given, dtype=np.float64)
+        diagonal = given.diagonal()
         W = as_adjacency(sparse.diags_array(diagonal) - given, name="the negated off-diagonal part of `matrix`")
         expected = W.sum(axis=1) if kind == "combinatorial" else (np.diff(W.indptr) > 0).astype(np.float64)
         gap = np.abs(diagonal - expected)
@@ -116,8 +123,11 @@ class Laplacian:
             )
         if kind == "combinatorial":
             return laplacian(W, kind)
-        if W.max() > 1 + 1e-10:
-            raise ValueError(f"`matrix` is no normalized Laplacian: it has the entry {-W.max():.6g} below -1")
+        if not _is_stochastic(W):
+            raise ValueError(
+                "`matrix` is no normalized Laplacian, or it could not be seen to be one: I - matrix must have no "
+                "eigenvalue above 1; give the adjacency matrix to cayleygsp.laplacian instead"
+            )
         L = (sparse.diags_array(expected) - W).tocsr()
         return cls(L, kind, expected, lmax=_collatz_wielandt(L, L.diagonal()))
 
@@ -205,7 +215,8 @@ class Laplacian:
 
     def absolute_product(self, x: Array) -> Array:
         """Return abs(Δ) x; only the diagonal of Δ is positive."""
-        return 2 * self.diagonal * x - self.matrix @ x
+        diagonal = self.diagonal if x.ndim == 1 else self.diagonal[:, None]
+        return 2 * diagonal * x - self.matrix @ x
 
     def matrix_as(self, dtype: Any) -> sparse.csr_array:
         """Return Δ in another precision; each is made once."""
@@ -317,7 +328,10 @@ def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
         lap_type = None if isinstance(graph, Graph) else getattr(graph, "lap_type", None)
         kind = lap_type if lap_type in KINDS else "combinatorial"
     W = as_adjacency(graph)
-    d = W.sum(axis=1)
+    with np.errstate(over="ignore"):
+        d = W.sum(axis=1)
+    if not np.isfinite(d).all():
+        raise ValueError("`graph` must have finite degrees: the sum of its weights overflows, scale them down")
     L = _combinatorial(W) if kind == "combinatorial" else _normalized(W, d)
     L.eliminate_zeros()
     L.sort_indices()
@@ -339,12 +353,35 @@ def _combinatorial(W: sparse.csr_array) -> sparse.csr_array:
 def _normalized(W: sparse.csr_array, d: FloatArray) -> sparse.csr_array:
     """Return I - D^{-1/2} W D^{-1/2}, zero where the degree is zero, symmetric to the last bit."""
     A = _without_loops(W).copy()
+    # a power of two that makes the largest degree about one, so that nothing over- or underflows
+    unit = 2.0 ** -np.frexp(d.max(initial=1.0))[1]
+    A.data *= unit
+    d = d * unit
     connected = d > 0
     # 1 - w_ii / d_i is written as the other edges' share of the degree, which is never negative
     diagonal = np.divide(A.sum(axis=1), d, out=np.zeros_like(d), where=connected)
     scale = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=connected)
     A.data *= np.repeat(scale, np.diff(A.indptr)) * scale[A.indices]
     return (sparse.diags_array(diagonal) - A).tocsr()
+
+
+def _is_stochastic(A: sparse.csr_array) -> bool:
+    """Say whether a non-negative symmetric matrix can be seen to have no eigenvalue above 1.
+
+    A small one is decomposed; for a large one power steps look for a positive x with Ax ≤ x.
+    """
+    if A.shape[0] <= 2000:
+        return bool(np.linalg.eigvalsh(A.toarray())[-1] <= 1 + 1e-10)
+    x = np.ones(A.shape[0])
+    for _ in range(2000):
+        Ax = A @ x
+        if (Ax <= (1 + 1e-9) * x).all():
+            return True
+        x = Ax + x
+        x /= x.max()
+        if not (x > 1e-200).all():
+            break
+    return False
 
 
 def _guaranteed_lmax(L: Laplacian) -> float:
@@ -381,7 +418,7 @@ def _lanczos_bound(L: Laplacian, n_steps: int, rng: np.random.Generator) -> Lanc
     v_prev = np.zeros(n)
     alphas: list[float] = []
     betas: list[float] = []
-    theta = residual = 0.0
+    theta = theta_before = residual = 0.0
     for step in range(min(n_steps, n)):
         w = L.matrix @ v
         alpha = float(v @ w)
@@ -391,11 +428,13 @@ def _lanczos_bound(L: Laplacian, n_steps: int, rng: np.random.Generator) -> Lanc
         if step % 10 == 9 or step + 1 == min(n_steps, n) or beta <= 1e-14 * L.lmax:
             thetas, S = linalg.eigh_tridiagonal(alphas, betas)
             theta, residual = float(thetas[-1]), beta * abs(float(S[-1, -1]))
-            if residual <= 1e-4 * theta or beta <= 1e-14 * L.lmax:
+            settled = step > 20 and theta - theta_before <= 1e-4 * theta
+            if (settled and residual <= 1e-4 * theta) or beta <= 1e-14 * L.lmax:
                 break
+            theta_before = theta
         betas.append(beta)
         v_prev, v = v, w / beta
     floor = float(4 * np.finfo(np.float64).eps * L.rounding_norm)
-    lower = max(theta - floor, 0.0)
     residual += 2 * floor
+    lower = max(theta - floor, L.lmax_lower)
     return LanczosBound(lower, residual, min(lower + residual, L.lmax), len(alphas))

@@ -51,12 +51,12 @@ class Cayley(filters.Filter):
     ) -> None:
         if not isinstance(G, graphs.Graph):
             raise TypeError(f"`G` must be a pygsp.graphs.Graph, got {type(G).__name__}; see cayleygsp.CayleyFilter")
-        kernels = [polynomials] if callable(polynomials) else list(polynomials)
-        if not kernels or not all(callable(kernel) for kernel in kernels):
-            raise TypeError("`polynomials` must be a CayleyPolynomial or a non-empty sequence of them")
+        kernels = [polynomials] if callable(polynomials) else polynomials
+        if not isinstance(kernels, Sequence) or not kernels or not all(callable(kernel) for kernel in kernels):
+            raise TypeError(f"`polynomials` must be a CayleyPolynomial or a sequence of some, got {polynomials!r}")
         self.tol = check_positive(tol, "tol")
         self._banks: dict[tuple[str, str, float], FilterBank] = {}
-        super().__init__(G, kernels)
+        super().__init__(G, list(kernels))
 
     def _get_extra_repr(self) -> dict[str, Any]:
         polynomials = [p for p in self._kernels if isinstance(p, CayleyPolynomial)]

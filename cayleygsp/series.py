@@ -62,18 +62,6 @@ class ChebyshevSeries:
         return chebyshev.chebval(2 * np.asarray(lam) / self.lmax - 1, self.coeffs)
 
     @cached_property
-    def lipschitz(self) -> float:
-        r"""Bound :math:`\|p(A) - p(B)\| / \|A - B\|` over symmetric matrices with spectrum in the interval.
-
-        :math:`T_k(A) - T_k(B) = \sum_j U_{k-1-j}(A)\, 2(A - B)\, T_j(B)`, the term j = 0 halved, so the norm is
-        at most :math:`k^2 \|A - B\|`.
-        """
-        if self.lmax == 0:
-            return 0.0
-        k = np.arange(self.coeffs.size, dtype=np.float64)
-        return float(k**2 @ np.abs(self.coeffs)) * 2 / self.lmax
-
-    @cached_property
     def sensitivity(self) -> float:
         r"""How much errors of size one in every step of the recurrence can add up to.
 
@@ -108,8 +96,7 @@ class ChebyshevSeries:
 
 def chebyshev_nodes(n_nodes: int, lmax: float) -> FloatArray:
     """Return the n Chebyshev points of [0, lmax], descending, small ones without cancellation."""
-    theta = (np.arange(n_nodes) + 0.5) * (np.pi / n_nodes)
-    return lmax * np.cos(theta / 2) ** 2
+    return lmax * np.sin((n_nodes - np.arange(n_nodes) - 0.5) * (np.pi / (2 * n_nodes))) ** 2
 
 
 def chebyshev_coefficients(values: Array) -> FloatArray:

@@ -46,6 +46,10 @@ def test_synthesis_is_the_adjoint_of_analysis(method):
 def test_shapes_and_dtypes_follow_the_input():
     bank = cg.FilterBank(cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], 1e-4)
     assert len(bank) == 3
+    assert isinstance(bank[-1], cg.CayleyFilter)
+    assert len(cg.FilterBank(cg.gallery.ring(20), cg.CayleyPolynomial([0, 1], 1.0))) == 1
+    with pytest.raises(TypeError, match="`index` must be an integer"):
+        bank[1:]
     for dtype in (np.float32, np.float64, np.complex64, np.complex128):
         assert bank.filter(np.ones(20, dtype)).shape == (20, 3)
         assert bank.filter(np.ones((20, 1), dtype)).shape == (20, 1, 3)

@@ -473,3 +473,10 @@ def test_long_list_of_numbers_takes_the_fast_way(tmp_path, monkeypatch):
     text = "# many\n" + "\n".join(f"{i},{j}" for i, j in edges.tolist())
     graph = read_text(tmp_path, text, "many.csv.gz")
     assert graph.n_edges == len({tuple(sorted(edge)) for edge in edges.tolist()})
+
+
+def test_graphml_with_a_document_type_is_refused(tmp_path):
+    file = tmp_path / "entities.graphml"
+    file.write_text('<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "b">]><graphml></graphml>')
+    with pytest.raises(ValueError, match=r"entities\.graphml' must be plain GraphML, got a document type declaration"):
+        read_graph(file)

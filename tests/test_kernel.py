@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,6 +52,48 @@ def test_auto_uses_the_eigenbasis_for_a_step_on_a_small_graph():
 
     g = cg.KernelFilter(L, step)
     assert g.method == "exact"
+    assert "exact" in g.reason
+
+
+@pytest.mark.parametrize(
+    ("graph", "function"),
+    [
+        (cg.gallery.ring(12), lambda lam: (lam > 0) * 1.0),
+        (cg.gallery.path(6), lambda lam: (lam <= 0) * 1.0),
+        (cg.gallery.ring(12), lambda lam: (lam < 1) * 1.0),
+        (cg.gallery.ring(12), np.sqrt),
+        (cg.gallery.ring(6), np.sqrt),
+    ],
+)
+def test_a_jump_at_an_eigenvalue_is_never_certified(graph, function):
+    L = cg.laplacian(graph)
+    f = np.eye(L.n_vertices)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)
+        y, info = cg.KernelFilter(L, function, 1e-9, "exact").filter(f, return_info=True)
+    lam, Phi = np.linalg.eigh(L.matrix.toarray())
+    lam = np.where(np.abs(lam) < 1e-12, 0.0, lam)
+    for shift in (0.0, 1e-13):  # either side of the jump may be the right one
+        error = relative_error(y, (Phi * function(np.round(lam, 12) + shift)) @ Phi.T @ f, f)
+        assert (error <= info.error_bound).all()
+    assert not info.converged
+
+
+def test_a_jump_between_eigenvalues_is_certified_by_the_eigenbasis():
+    L = cg.laplacian(cg.gallery.path(41))
+    y, info = cg.KernelFilter(L, lambda lam: (lam < 1.003) * 1.0, 1e-8, "exact").filter(np.eye(41), return_info=True)
+    assert info.converged
+    assert_allclose(y, dense_filter(L, lambda lam: (lam < 1.003) * 1.0), atol=1e-10)
+
+
+@pytest.mark.parametrize("width", [0.02, 0.1])
+def test_a_narrow_band_is_not_overlooked(width):
+    L = cg.laplacian(cg.gallery.communities(rng=0))
+    band = cg.KernelFilter(L, lambda lam: np.exp(-(((lam - 8) / width) ** 2)), 1e-6, "chebyshev")
+    f = np.random.default_rng(0).standard_normal((L.n_vertices, 2))
+    y, info = band.filter(f, return_info=True)
+    assert (relative_error(y, dense_filter(L, band.evaluate) @ f, f) <= info.error_bound).all()
+    assert info.converged
 
 
 def test_auto_refuses_a_step_on_a_large_graph():
@@ -82,13 +126,31 @@ def test_chebyshev_filter_is_equation_2_with_the_given_lmax():
     assert g.response.order == 3
 
 
+@pytest.mark.parametrize("method", ["chebyshev", "exact"])
 @given(L=laplacians(), seed=st.integers(0, 99), share=st.floats(0.6, 1.5))
-def test_chebyshev_filter_bound_holds_even_for_a_wrong_lmax(L, seed, share):
+def test_chebyshev_filter_bound_holds_even_for_a_wrong_lmax(method, L, seed, share):
     rng = np.random.default_rng(seed)
     f = rng.standard_normal((L.n_vertices, 1))
-    g = cg.ChebyshevFilter(L, rng.standard_normal(8), max(share * L.lmax, 1e-3))
+    g = cg.ChebyshevFilter(L, rng.standard_normal(8), max(share * L.lmax, 1e-3), method)
     y, info = g.filter(f, return_info=True)
     assert relative_error(y, dense_filter(L, g.evaluate) @ f, f) <= info.error_bound + 1e-13 * info.gain * (1 + L.lmax)
+
+
+def test_a_bound_that_rests_on_lanczos_says_so():
+    graph = cg.gallery.sensor(60, rng=0)
+    lmax = np.linalg.eigvalsh(cg.laplacian(graph).matrix.toarray())[-1]
+    alpha = np.ones(30)
+    _, info = cg.ChebyshevFilter(graph, alpha, lmax).filter(np.ones(60), return_info=True)
+    assert info.certificate == "estimated"
+    assert info.error_bound < 1e-8
+    assert cg.ChebyshevFilter(graph, alpha).filter(np.ones(60), return_info=True)[1].certificate == "proved"
+
+
+def test_chebyshev_filter_far_beyond_its_interval_is_not_called_converged():
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _, info = cg.ChebyshevFilter(cg.gallery.ring(12), np.ones(2000), lmax=1.0).filter(np.ones(12), return_info=True)
+    assert not info.converged
 
 
 def test_chebyshev_filter_defaults_to_the_guaranteed_lmax_and_works_in_the_precision_of_the_signals():

@@ -55,6 +55,15 @@ def test_lanczos_bound_is_tight_and_on_both_sides(kind):
     assert tighter.matrix is L.matrix
 
 
+def test_lanczos_bound_is_not_fooled_by_one_heavy_edge_among_many_equal_ones():
+    weights = np.concatenate([np.ones(2000), np.linspace(0.05, 0.9, 10), [1.01]])
+    first = 2 * np.arange(weights.size)
+    W = sparse.coo_array((weights, (first, first + 1)), shape=(2 * weights.size,) * 2)
+    L = cg.laplacian(W + W.T)
+    found = L.lanczos_bound(rng=0)
+    assert found.lower <= 2.02 <= found.upper
+
+
 def test_with_lmax_refuses_what_is_provably_too_small():
     L = cg.laplacian(cg.gallery.ring(16))
     with pytest.raises(ValueError, match=r"`lmax` must not be below the largest eigenvalue.*got 3\.5"):
@@ -110,6 +119,14 @@ def test_from_matrix_refuses_what_is_no_laplacian():
         cg.Laplacian.from_matrix(np.array([[2.0, -1.0], [-1.0, 1.0]]))
     with pytest.raises(ValueError, match="no normalized Laplacian"):
         cg.Laplacian.from_matrix(np.array([[1.0, -3.0], [-3.0, 1.0]]), "normalized")
+    with pytest.raises(ValueError, match="no normalized Laplacian"):  # it has the eigenvalue -1
+        cg.Laplacian.from_matrix(2 * np.eye(3) - np.ones((3, 3)), "normalized")
+    with pytest.raises(ValueError, match=r"`matrix` must be square and not empty, got shape \(2, 3\)"):
+        cg.Laplacian.from_matrix(np.ones((2, 3)))
+    with pytest.raises(TypeError, match="`matrix` must hold real numbers, got dtype complex128"):
+        cg.Laplacian.from_matrix(1j * np.eye(2))
+    with pytest.raises(TypeError, match="got a Laplacian"):
+        cg.Laplacian.from_matrix(cg.laplacian(np.ones((2, 2))))
     with pytest.raises(ValueError, match="negated off-diagonal"):
         cg.Laplacian.from_matrix(np.array([[1.0, 1.0], [1.0, 1.0]]))
 

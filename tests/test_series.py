@@ -18,24 +18,6 @@ def test_coefficients_of_a_polynomial_are_found_exactly(a):
 
 
 @given(a=coefficients, seed=st.integers(0, 1000))
-def test_lipschitz_constant_bounds_the_change_of_matrix_functions(a, seed):
-    rng = np.random.default_rng(seed)
-    series = ChebyshevSeries(a, 2.0, 0.0)
-
-    def symmetric():
-        Q, _ = np.linalg.qr(rng.standard_normal((6, 6)))
-        return Q * rng.uniform(0, 2, 6) @ Q.T
-
-    def apply(A):
-        lam, Phi = np.linalg.eigh(A)
-        return (Phi * series(lam)) @ Phi.T
-
-    A, B = symmetric(), symmetric()
-    change = np.linalg.norm(apply(A) - apply(B), 2)
-    assert change <= series.lipschitz * np.linalg.norm(A - B, 2) + 1e-12
-
-
-@given(a=coefficients, seed=st.integers(0, 1000))
 def test_sensitivity_bounds_what_errors_in_the_recurrence_do(a, seed):
     """Disturb every step of the scalar recurrence by at most one."""
     rng = np.random.default_rng(seed)
@@ -51,13 +33,18 @@ def test_sensitivity_bounds_what_errors_in_the_recurrence_do(a, seed):
     assert np.abs(total).max() <= series.sensitivity + 1e-12
 
 
-@given(
-    a=coefficients,
-    x_max=st.floats(1.0, 1.5),
-)
-def test_sensitivity_beyond_the_interval_is_never_smaller(a, x_max):
+@given(a=coefficients, x_max=st.floats(1.0, 1.5), seed=st.integers(0, 1000))
+def test_sensitivity_beyond_the_interval_bounds_what_errors_do_there(a, x_max, seed):
+    rng = np.random.default_rng(seed)
     series = ChebyshevSeries(a, 2.0, 0.0)
-    assert series.sensitivity_beyond(1.0 + x_max) >= series.sensitivity
+    x = np.linspace(-1, x_max, 301)
+    t_prev, t, total = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+    for k in range(1, a.size):
+        size = np.cosh(k * np.arccosh(x_max))  # steps are wrong relative to their own size
+        step = x * t if k == 1 else 2 * x * t
+        t_prev, t = t, step - t_prev + size * rng.uniform(-1, 1, x.size)
+        total += a[k] * t
+    assert np.abs(total).max() <= series.sensitivity_beyond(1 + x_max) + 1e-12
 
 
 def test_truncation_is_counted():

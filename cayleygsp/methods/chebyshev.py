@@ -44,6 +44,8 @@ class ChebyshevMethod(FilterMethod):
             row[: series.degree + 1] = series.coeffs
         if any(series.certificate == "sampled" for series in self.series):
             self.certificate = "sampled"
+        elif self.lmax < L.lmax and not L.has_eigenbasis:
+            self.certificate = "estimated"
 
     def _expand(self, response: Response, allowed: float) -> ChebyshevSeries:
         """Expand so that truncation and rounding together stay within what is allowed, if they can."""
@@ -72,7 +74,11 @@ class ChebyshevMethod(FilterMethod):
 
     def error_bounds(self, dtype: Any) -> FloatArray:
         """Return the error of each filter, relative to the signal, when computed in the given precision."""
-        return np.array([series.error + self._floor(series, dtype) for series in self.series])
+        # the stored matrix may leave the interval by some units of rounding, beyond which T_k grows by k² of them
+        leak = 2 * unit_roundoff(np.float64) * (4 * self.laplacian.rounding_norm / self.lmax if self.lmax else 0.0)
+        return np.array(
+            [series.error * (1 + leak * series.degree**2) + self._floor(series, dtype) for series in self.series]
+        )
 
     def reaches_tolerance(self, tol: float | None) -> bool:
         """Compare the bounds in double precision with the tolerance."""

@@ -16,9 +16,10 @@ from cayleygsp.methods.base import (
     accumulated_error,
     column_norms,
     complex_product,
-    filter_gain,
     over,
+    residual_norms,
     sum_powers,
+    summation_floor,
     unit_roundoff,
 )
 
@@ -51,11 +52,6 @@ class JacobiMethod(FilterMethod):
         self.normalize = normalize
         self.E = p.zoom * L.diagonal[:, None] + 1j
 
-    def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the a priori bound with the tolerance."""
-        gain = filter_gain(self.laplacian, self.polynomial)
-        return tol is not None and self._a_priori_bound(np.float64) <= tol * gain
-
     def working_dtype(self, dtype: Any) -> Any:
         """Work in the precision of the signals, as the paper does."""
         return dtype
@@ -78,7 +74,7 @@ class JacobiMethod(FilterMethod):
         total = sum_powers(self.polynomial, f, next_power)
         bound: float | FloatArray = self._a_priori_bound(f.dtype)
         if certify:
-            measured = accumulated_error(self.polynomial, steps) + self._summation_floor(f.dtype)
+            measured = accumulated_error(self.polynomial, steps) + summation_floor(self.polynomial, f.dtype)
             bound = np.minimum(measured, bound)
         return Applied(total, bound, self.polynomial.order * (self.n_iter + 1), tuple(histories))
 
@@ -133,17 +129,12 @@ class JacobiMethod(FilterMethod):
         return y, history
 
     def _residual(self, y: ComplexArray, y_prev: ComplexArray) -> FloatArray:
-        r"""Bound :math:`\|(h\Delta + iI) y - (h\Delta - iI) y_{j-1}\|`, which bounds the error of the step."""
-        L, h = self.laplacian.matrix, self.polynomial.zoom
-        y, y_prev = y.astype(np.complex128), y_prev.astype(np.complex128)
-        size = column_norms(y) + column_norms(y_prev)
-        floor = unit_roundoff(np.float64) * (h * self.laplacian.rounding_norm + 8) * size
-        return column_norms(h * complex_product(L, y - y_prev) + 1j * (y + y_prev)) + floor
+        r"""Bound :math:`\|(h\Delta + iI) y - (h\Delta - iI) y_{j-1}\|`, which bounds the error of the step.
 
-    def _summation_floor(self, dtype: Any) -> float:
-        """Bound the rounding of adding the powers up; residuals say nothing of it."""
-        r = self.polynomial.order
-        return unit_roundoff(dtype) * 2 * (r + 4) * float(np.abs(self.polynomial.coeffs).sum()) * 2
+        It is twice the residual of :math:`z = (y_{j-1} - y)/2i` in :math:`(h\Delta + iI) z = y_{j-1}`.
+        """
+        y, y_prev = y.astype(np.complex128), y_prev.astype(np.complex128)
+        return 2 * residual_norms(self.laplacian, self.polynomial.zoom, (y_prev - y) / 2j, y_prev)
 
     def _a_priori_bound(self, dtype: Any) -> float:
         """Return the sharp bound of the scheme, with a floor for the rounding of every sweep."""
@@ -157,4 +148,4 @@ class JacobiMethod(FilterMethod):
         condition = float(np.sqrt(E.max() / E.min()))
         step = unit_roundoff(dtype) * (2 * self.laplacian.rounding_norm * p.zoom / E.min() + 12)
         a += (K + 1) * condition * (1 + condition) * step
-        return jacobi_error(p, a) + self._summation_floor(dtype)
+        return jacobi_error(p, a) + summation_floor(p, dtype)

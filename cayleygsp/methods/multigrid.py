@@ -18,9 +18,10 @@ from cayleygsp.methods.base import (
     complex_product,
     filter_gain,
     over,
+    residual_norms,
     solve_floor,
     sum_powers,
-    unit_roundoff,
+    summation_floor,
 )
 
 MAX_ITERATIONS = 500
@@ -142,7 +143,7 @@ class MultigridMethod(FilterMethod):
         steps: list[FloatArray] = []
         histories: list[FloatArray] = []
         n_matvecs = 0
-        h, R = self.polynomial.zoom, self.laplacian.rounding_norm
+        h = self.polynomial.zoom
 
         def next_power(y: ComplexArray, j: int) -> ComplexArray:
             nonlocal n_matvecs
@@ -158,14 +159,11 @@ class MultigridMethod(FilterMethod):
                 columns.append(residuals / norms[k] if norms[k] else residuals)
             n_matvecs += max((c.size for c in columns), default=0)  # the last one is the check below
             histories.append(_stack(columns))
-            residual = column_norms(y - self._shifted(z))
-            residual += unit_roundoff(np.float64) * ((h * R + 8) * column_norms(z) + 2 * column_norms(y))
-            steps.append(2 * over(residual, norms))
+            steps.append(2 * over(residual_norms(self.laplacian, h, z, y), norms))
             return y - 2j * z
 
         total = sum_powers(self.polynomial, f, next_power)
-        floor = unit_roundoff(np.float64) * 4 * (self.polynomial.order + 4) * np.abs(self.polynomial.coeffs).sum()
-        bound = accumulated_error(self.polynomial, steps) + floor
+        bound = accumulated_error(self.polynomial, steps) + summation_floor(self.polynomial, np.float64)
         return Applied(total, bound, n_matvecs, tuple(histories))
 
     def _vector_product(self, x: ComplexArray) -> ComplexArray:
