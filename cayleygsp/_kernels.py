@@ -43,7 +43,7 @@ def _vector_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignor
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     for i in range(first, last):
         total = real(0)
-        p, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        p, end = np.uint64(indptr[i]), np.uint64(indptr[i + one])
         if weights.size:
             while p + three < end:
                 total += (weights[p] * t[indices[p]] + weights[p + one] * t[indices[p + one]]) + (
@@ -83,8 +83,8 @@ def _block_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore
             w1, w2 = c1, c2
         else:
             w1, w2 = c1 * off, c2 + c1 * diagonal[i]
-        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
-        step_row(i, begin, end, indices, weights, w1, w2, c3, t, t_old, out, a, fresh)
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + np.uint64(1)])
+        step_row(np.int64(i), begin, end, indices, weights, w1, w2, c3, t, t_old, out, a, fresh)
 
 
 @njit
@@ -114,7 +114,7 @@ def _step(scale, k):  # type: ignore[no-untyped-def]
 def sum_vector_serial(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
     """Sum the series for one signal, shape (n,), in one thread."""
     for k in range(1, coeffs.shape[1]):
-        _vector_rows(0, chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3)
+        _vector_rows(chunks[0], chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3)
         t_old, t = t, t_old
 
 
@@ -132,7 +132,7 @@ def sum_vector_parallel(graph, chunks, scale, coeffs, t_old, t, out):  # type: i
 def sum_block_serial(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
     """Sum the series for a block of signals, shape (n, width), in one thread."""
     for k in range(1, coeffs.shape[1]):
-        _block_rows(0, chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3)
+        _block_rows(chunks[0], chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3)
         t_old, t = t, t_old
 
 
@@ -174,19 +174,19 @@ def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out):  # type: ign
         if width == 2:
             re, im = y[i, 0] * 0, y[i, 1] * 0
             if weights.size:
-                for p in range(indptr[i], indptr[i + 1]):
+                for p in range(indptr[i], indptr[i + np.uint64(1)]):
                     w, j = weights[p], indices[p]
                     re += w * y[j, 0]
                     im += w * y[j, 1]
             else:
-                for p in range(indptr[i], indptr[i + 1]):
+                for p in range(indptr[i], indptr[i + np.uint64(1)]):
                     j = indices[p]
                     re += y[j, 0]
                     im += y[j, 1]
                 re, im = off * re + d * y[i, 0], off * im + d * y[i, 1]
             _jacobi_pair(i, 0, h, s, d, re, im, base, y, out)
         else:
-            sum_row(y, indices, weights, np.int64(indptr[i]), np.int64(indptr[i + 1]), total)
+            sum_row(y, indices, weights, np.int64(indptr[i]), np.int64(indptr[i + np.uint64(1)]), total)
             if not weights.size:
                 for k in range(width):
                     total[k] = off * total[k] + d * y[i, k]

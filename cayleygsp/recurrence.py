@@ -127,7 +127,7 @@ def _equal_chunks(indptr: Array, n: int) -> Array:
     work = indptr.astype(np.int64) + 4 * np.arange(n + 1)
     cuts = np.searchsorted(work, np.linspace(0, work[-1], min(_CHUNKS, n) + 1))
     cuts[0], cuts[-1] = 0, n
-    return np.unique(cuts).astype(np.int64)
+    return np.unique(cuts).astype(np.uint64)
 
 
 def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array) -> Array:
