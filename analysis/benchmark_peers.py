@@ -463,12 +463,12 @@ def _triad(a, b, c, s):  # type: ignore[no-untyped-def]
         a[i] = b[i] + s * c[i]
 
 
-def triad_rate(cache_multiple: int, repeats: int = 12) -> float:
-    """Return the bytes a second that a = b + s c moves on arrays far beyond the caches, best of several."""
+def triad_rates(cache_multiple: int, repeats: int = 8) -> list[float]:
+    """Return the bytes a second that a = b + s c moves on arrays far beyond the caches, several times."""
     n = cache_multiple * _bench.last_level_cache() // 8
     a, b, c = np.zeros(n), np.ones(n), np.full(n, 2.0)
     _triad(a, b, c, 3.0)
-    return TRIAD_BYTES * n / min(_bench.seconds_of(lambda: _triad(a, b, c, 3.0)) for _ in range(repeats))
+    return [TRIAD_BYTES * n / _bench.seconds_of(lambda: _triad(a, b, c, 3.0)) for _ in range(repeats)]
 
 
 def least_bytes(graph: KernelGraph, n_signals: int) -> float:
@@ -489,9 +489,9 @@ def weighted_grid(side: int, seed: int) -> cg.Graph:
 
 
 def roofline_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], None]) -> list[Document]:
-    """Compare the bytes a second of the recurrence with those of the STREAM triad."""
+    """Compare the bytes a second of the recurrence with those of the STREAM triad right before and after it."""
     step("STREAM triad")
-    triad = triad_rate(sizes.triad_cache_multiple)
+    before = triad_rates(sizes.triad_cache_multiple)
     rows: list[Document] = []
     for name in ("unweighted", "weighted"):
         graph = gallery.grid(sizes.roofline) if name == "unweighted" else weighted_grid(sizes.roofline, args.seed)
@@ -500,9 +500,11 @@ def roofline_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], 
         for dtype in (np.float64, np.float32):
             for m in (1, N_SIGNALS):
                 step(f"roofline, {name}, {np.dtype(dtype).name}, {m} signals")
-                rows.append(roofline_row(L, name, dtype, m, args))
-    triad = max(triad, triad_rate(sizes.triad_cache_multiple))
-    return [_with_share(row, triad) for row in rows]
+                measured = roofline_row(L, name, dtype, m, args)
+                after = triad_rates(sizes.triad_cache_multiple)
+                rows.append(_with_share(measured, float(np.median(before + after))))
+                before = after
+    return rows
 
 
 def roofline_row(L: cg.Laplacian, name: str, dtype: Any, m: int, args: argparse.Namespace) -> Document:

@@ -93,7 +93,7 @@ class _Block:
         if self.is_complex:
             columns = np.ascontiguousarray(columns).view(real_dtype)
         # squares of extreme numbers leave the range of floating point: such columns are scaled by a power of two
-        peaks = np.abs(columns).max(axis=0, initial=0.0)
+        peaks = np.maximum(columns.max(axis=0, initial=0.0), -columns.min(axis=0, initial=0.0))
         far = (peaks > 0) & ((peaks < 1e-15) | (peaks > 1e15))
         self.exponents = np.where(far, np.frexp(peaks)[1], 0) if far.any() else None
         if self.exponents is not None:
