@@ -105,24 +105,24 @@ class JacobiMethod(FilterMethod):
         """Return y_j after K sweeps, and the residual norm before each of them."""
         from cayleygsp._kernels import jacobi_sweep
 
+        y_prev = np.ascontiguousarray(y_prev)
         dtype = y_prev.real.dtype
         graph = self.laplacian.kernel_graph(dtype, reorder=False)
         h, diagonal = dtype.type(self.polynomial.zoom), self.laplacian.diagonal.astype(dtype)
-        b, y, spare = np.zeros_like(y_prev), np.empty_like(y_prev), np.empty_like(y_prev)
         history: list[FloatArray] = []
         if y_prev.shape[1] == 0:
-            return y, history
+            return y_prev, history
 
         def sweep(sign: int, base: ComplexArray, before: ComplexArray, after: ComplexArray) -> None:
             """Real and imaginary parts go through the compiled loop as columns in turn."""
             blocks = (base.view(dtype), before.view(dtype), after.view(dtype))
             jacobi_sweep(graph.arrays, graph.chunks, h, sign, diagonal, *blocks)
 
-        sweep(1, b, np.ascontiguousarray(y_prev), spare)
-        b, y = spare, spare.copy()
-        spare = np.empty_like(y)
+        b, spare = np.empty_like(y_prev), np.zeros_like(y_prev)
+        sweep(1, spare, y_prev, b)  # b_j = E^{-1} (hΔ - i) y_{j-1}
+        y = b.copy()
         for _ in range(self.n_iter):
-            sweep(-1, b, y, spare)
+            sweep(-1, b, y, spare)  # J y + b_j
             if record:
                 history.append(column_norms(self.E.astype(y.dtype) * (spare - y)))
             y, spare = spare, y
