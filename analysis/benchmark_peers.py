@@ -544,7 +544,7 @@ def roofline_row(L: cg.Laplacian, name: str, dtype: Any, m: int, args: argparse.
 
 
 def seconds_in_cache(name: str, dtype: Any, m: int, args: argparse.Namespace) -> float:
-    """Return the time of a degree and vertex where all data stay in the cache: what the instructions alone take."""
+    """Return the time of a degree and vertex on a small graph, the start of the threads for each degree included."""
     side = 150 if m == 1 else 50
     L = cg.laplacian(gallery.grid(side) if name == "unweighted" else weighted_grid(side, args.seed))
     f = np.ones((L.n_vertices, m), dtype)
@@ -565,8 +565,8 @@ def _with_share(measured: Document, triad: float) -> Document:
         f"{measured['bytes_per_degree'] / 1e6:,.0f} MB a degree. With the whole call, first touch of the arrays "
         f"included: {100 * whole / triad:.0f} %. Of the triad with {TRIAD_BYTES_ALLOCATED} bytes an element, what is "
         f"written being read first ({allocated / 1e9:.3g} GB/s): {100 * rate['median'] / allocated:.0f} %. "
-        f"Where all data stay in the cache, the loops take {measured['in_cache_share']:.0f} % of this time a vertex: "
-        "what the instructions alone need."
+        f"On a small graph in the cache a vertex takes {measured['in_cache_share']:.0f} % of this time, thread starts "
+        "included."
     )
     return make_row(
         measured["work"],
