@@ -148,9 +148,10 @@ def sum_block_parallel(graph, chunks, scale, coeffs, t_old, t, out):  # type: ig
 
 @njit(fastmath=_FAST, inline="always")
 def _jacobi_pair(i, k, h, s, d, lt_re, lt_im, base, y, out):  # type: ignore[no-untyped-def]
-    """Write base + (s h (L y)_i + h d_i y_i [sweep] or - i y_i [start]) / (h d_i + i) for the pair of columns k, k + 1.
+    """Write base + u / (h d_i + i) for the pair of columns k, k + 1.
 
-    With s = -1 this is a sweep, J y + b; with s = 1 and a zero base, the start vector b.
+    With s = -1, u = h (d_i y - L y), and with the base b this is a sweep, J y + b. With s = 1, u = h L y - i y, and
+    with the base 0 this is the start vector b.
     """
     re, im = y[i, k], y[i, k + 1]
     if s < 0:

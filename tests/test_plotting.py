@@ -216,6 +216,8 @@ class TestResponse:
 
     def test_filters_give_their_response(self, ax, low_pass):
         plotting.response(cg.CayleyFilter(gallery.ring(8), low_pass).response, 2.0, ax=ax)
+        curve = max(ax.lines, key=lambda line: len(line.get_xdata()))
+        assert_allclose(curve.get_ydata(), low_pass(curve.get_xdata()))
 
     @pytest.mark.parametrize(
         ("responses", "error", "message"),

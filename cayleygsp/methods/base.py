@@ -66,7 +66,7 @@ class FilterMethod(ABC):
         """Filter a real block of shape (n, m); without ``certify`` costly bounds may be left out."""
 
     def reaches_tolerance(self, tol: float | None) -> bool:
-        """Say whether the error is certain to be within ``tol``, as far as can be told in advance."""
+        """Say whether the error is expected to be within ``tol``; what is certain is told by each result's bound."""
         return False
 
     def apply_adjoint(self, f: Array) -> Array:

@@ -71,7 +71,7 @@ def _make(
 
 
 def _cheapest(L: Laplacian, responses: Sequence[Response], tol: float | None) -> tuple[FilterMethod, str]:
-    """Try the methods in the order of their predicted cost until one is certain to reach the tolerance."""
+    """Try the methods in the order of their predicted cost until one is expected to reach the tolerance."""
     costs: dict[Method, float] = {
         "chebyshev": _chebyshev_seconds(L, responses, tol),
         "multigrid": _multigrid_seconds(L, responses, tol),
@@ -94,7 +94,7 @@ def _cheapest(L: Laplacian, responses: Sequence[Response], tol: float | None) ->
             return prepared, f"cheapest that reaches tol, predicted: {said}"
         fallback = fallback or prepared
     assert fallback is not None
-    return fallback, f"no method is certain to reach tol; cheapest taken, predicted: {said}"
+    return fallback, f"no method is expected to reach tol; cheapest taken, predicted: {said}"
 
 
 def _product_seconds(L: Laplacian) -> float:
