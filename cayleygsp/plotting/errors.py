@@ -1,0 +1,86 @@
+"""Measured errors beside proved bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from cayleygsp._typing import ArrayLike, FloatArray
+from cayleygsp.plotting._style import BLUE, plain_spines, use_axes
+
+# The least error that a logarithmic axis shows; exact agreement is drawn there.
+_ERROR_FLOOR = 1e-17
+
+
+def error_bars(
+    names: Sequence[str],
+    measured: ArrayLike,
+    bounds: ArrayLike,
+    *,
+    notes: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    **kwargs: Any,
+) -> Axes:
+    """Draw measured errors as dots and certified bounds as bar ends, one row a method, on a logarithmic axis.
+
+    Parameters
+    ----------
+    names : sequence of str, length n
+        Names of the rows, from top to bottom.
+    measured : array_like, shape (n,)
+        Measured errors ≥ 0. What is below 1e-17 is drawn there.
+    bounds : array_like, shape (n,)
+        Upper bounds of the errors; one that is not finite is left out.
+    notes : sequence of str, length n, optional
+        Something to write at the right of each row.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+    **kwargs
+        For the call of :meth:`matplotlib.axes.Axes.plot` that draws the measured errors.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from cayleygsp import plotting
+    >>> ax = plotting.error_bars(["jacobi", "chebyshev"], [1e-2, 2e-7], [2e-1, 9e-7], ax=Figure().subplots())
+    >>> ax.get_xscale()
+    'log'
+    """
+    error, bound = _checked_errors(names, measured, bounds)
+    if notes is not None and len(notes) != len(names):
+        raise ValueError(f"`notes` must have one entry a name, {len(names)}, got {len(notes)}")
+    ax = use_axes(ax)
+    rows = np.arange(len(names))
+    known = np.isfinite(bound)
+    ax.hlines(rows[known], error[known], bound[known], color="0.65", linewidth=2.5, zorder=2, label="_bars")
+    ax.plot(bound[known], rows[known], "|", color="black", markersize=10, markeredgewidth=1.6, label="certified bound")
+    dots: dict[str, Any] = {"marker": "o", "linestyle": "none", "color": BLUE, "markersize": 5.5, "zorder": 3}
+    ax.plot(error, rows, label="measured error", **(dots | kwargs))
+    ax.set_xscale("log")
+    ax.set_yticks(rows, names)
+    ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel=r"error $\|y - g(\Delta) f\| \, / \, (\sup|g| \, \|f\|)$")
+    ax.grid(axis="x", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    plain_spines(ax)
+    for row, note in enumerate(notes or ()):
+        ax.text(1.02, row, note, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, fontsize="small")
+    return ax
+
+
+def _checked_errors(names: Sequence[str], measured: ArrayLike, bounds: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    error, bound = np.asarray(measured, dtype=np.float64), np.asarray(bounds, dtype=np.float64)
+    for array, name in ((error, "measured"), (bound, "bounds")):
+        if array.shape != (len(names),):
+            raise ValueError(f"`{name}` must have one entry a name, shape ({len(names)},), got {array.shape}")
+    if not (np.isfinite(error) & (error >= 0)).all():
+        raise ValueError(f"`measured` must be finite and not negative, got {error.tolist()}")
+    return np.maximum(error, _ERROR_FLOOR), bound
