@@ -20,8 +20,9 @@ from scipy import fft, sparse
 from scipy.sparse.linalg import splu
 
 import cayleygsp as cg
-from analysis import _bench
-from analysis._bench import Document, Samples
+from analysis import _bench, _results
+from analysis._bench import Samples
+from analysis._results import Document
 from cayleygsp import bounds, gallery
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.recurrence import KernelGraph, sum_series, sum_series_by_scipy
@@ -320,10 +321,10 @@ def cayley_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], No
         Side(f"ours, chebyshev, degree {info.n_matvecs}", lambda: g.filter(f), float(info.relative_error_bound)),
         Side(f"Jacobi, K = {found.n_iter}", lambda: peer.filter(f), TOL, [] if found.reached else [found.seconds]),
     ]
-    all_seconds = _bench.format_seconds(found.seconds * (sure + 1) / (found.n_iter + 1))
+    all_seconds = _results.format_seconds(found.seconds * (sure + 1) / (found.n_iter + 1))
     note = (
         f"Jacobi {stopped}; {sure:,} sweeps, about {all_seconds}, are certain to reach it. The certified error of ours "
-        f"is {info.relative_error_bound:.1e}; preparation and first call took {_bench.format_seconds(first_seconds)}."
+        f"is {info.relative_error_bound:.1e}; preparation and first call took {_results.format_seconds(first_seconds)}."
     )
     work = f"Cayley r={CAYLEY_ORDER}, h·λmax={ZOOM_LMAX:g}, error ≤ {TOL:.0e}, {n:,} vertices".replace("e-0", "e-")
     return compare(
@@ -465,7 +466,7 @@ def _triad(a, b, c, s):  # type: ignore[no-untyped-def]
 
 def triad_rates(cache_multiple: int, repeats: int = 8) -> list[float]:
     """Return the bytes a second that a = b + s c moves on arrays far beyond the caches, several times."""
-    n = cache_multiple * _bench.last_level_cache() // 8
+    n = cache_multiple * _results.last_level_cache() // 8
     a, b, c = np.zeros(n), np.ones(n), np.full(n, 2.0)
     _triad(a, b, c, 3.0)
     return [TRIAD_BYTES * n / _bench.seconds_of(lambda: _triad(a, b, c, 3.0)) for _ in range(repeats)]
@@ -601,14 +602,14 @@ def table_cells(row: Document) -> list[str]:
         f"≥ {number}" if row["lower_bound"] else number,
         "" if row["target"] is None else f"{sign} {row['target']:g} {unit}",
         "" if row["target"] is None else {True: "yes", False: "no", None: "open"}[row["met"]],
-        ", ".join(map(_bench.format_error, errors)) + ("" if row["correct"] else " WRONG"),
+        ", ".join(map(_results.format_error, errors)) + ("" if row["correct"] else " WRONG"),
     ]
 
 
 def _side(side: Document) -> str:
     if "rate" in side:
         return f"{side['name']}: {side['rate']['median'] / 1e9:.3g} GB/s"
-    return f"{side['name']}: {_bench.format_seconds(side['seconds']['median'])}"
+    return f"{side['name']}: {_results.format_seconds(side['seconds']['median'])}"
 
 
 def _number(value: float) -> str:
@@ -622,12 +623,12 @@ def markdown(document: Document) -> str:
     lines = [
         "# Speed against peers",
         "",
-        *_bench.header_lines(document),
+        *_results.header_lines(document),
         "",
         "Times are medians; ratios are medians over rounds in which both sides took turns, with the smallest and the "
         "largest. Errors are relative to gain times signal, against a reference by another way.",
         "",
-        *_bench.markdown_table(HEADER, [table_cells(row) for row in rows]),
+        *_results.markdown_table(HEADER, [table_cells(row) for row in rows]),
         "",
         *notes,
     ]
@@ -700,12 +701,12 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         description="Measure the filters against PyGSP, scipy, the Jacobi scheme and the memory of this machine, side "
         "by side, and print ratios with their targets. Run it on a quiet machine.",
     )
-    _bench.add_arguments(parser)
+    _results.add_arguments(parser)
     parser.add_argument(
         "--jacobi-seconds", type=float, help="longest run of Jacobi to the same error (default: 60, quick: 0.3)"
     )
     args = parser.parse_args(argv)
-    _bench.check_arguments(parser, args)
+    _results.check_arguments(parser, args)
     if args.jacobi_seconds is None:
         args.jacobi_seconds = 0.3 if args.quick else 60.0
     if not args.jacobi_seconds > 0:
@@ -717,18 +718,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print the table, and write what was asked for."""
     argv = sys.argv[1:] if argv is None else argv
     args = parse_arguments(argv)
-    document = _bench.new_document("analysis.benchmark_peers", argv, args)
+    document = _results.new_document("analysis.benchmark_peers", argv, args)
     sizes = QUICK if args.quick else Sizes()
     rows: list[Document] = []
-    with _bench.progress_steps(17) as step:
+    with _results.progress_steps(17) as step:
         for part in PARTS:
             rows += part(sizes, args, step)
     document["rows"] = rows
-    _bench.print_table("Speed against peers", HEADER, [table_cells(row) for row in rows])
+    _results.print_table("Speed against peers", HEADER, [table_cells(row) for row in rows])
     for row in rows:
         if row["note"]:
             print(f"{row['work']}: {row['note']}")
-    _bench.write_outputs(args, "benchmark_peers", document, markdown, draw)
+    _results.write_outputs(args, "benchmark_peers", document, markdown, draw)
     return 0
 
 

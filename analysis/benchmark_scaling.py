@@ -22,8 +22,8 @@ import numpy as np
 from rich.console import Console
 
 import cayleygsp as cg
-from analysis import _bench
-from analysis._bench import Document
+from analysis import _bench, _results
+from analysis._results import Document
 from cayleygsp import bounds
 from cayleygsp._memory import format_bytes
 from cayleygsp._typing import Array, FloatArray
@@ -231,11 +231,11 @@ def measure_methods(
         return _timed(lambda: cg.CayleyFilter(L, p, "jacobi", TOL, n_iter=n_iter).filter(f))
 
     def entry(method: str, predicted: float, run: Callable[[], tuple[float, Array]]) -> Document:
-        skipped = {"method": method, "seconds": None, "error": None, "predicted_seconds": _bench.finite(predicted)}
+        skipped = {"method": method, "seconds": None, "error": None, "predicted_seconds": _results.finite(predicted)}
         if not math.isfinite(predicted):
             return {**skipped, "reason": "would not fit into memory"}
         if predicted > args.seconds:
-            return {**skipped, "reason": f"predicted to take {_bench.format_seconds(predicted)}"}
+            return {**skipped, "reason": f"predicted to take {_results.format_seconds(predicted)}"}
         seconds, y = run()
         return {**skipped, "seconds": seconds, "error": error_of(y), "reason": ""}
 
@@ -370,20 +370,20 @@ def size_cells(row: Document) -> list[str]:
     return [
         f"{row['n_vertices']:,}",
         f"{row['n_entries']:,}",
-        _bench.format_seconds(row["laplacian_seconds"]),
-        _bench.format_seconds(row["prepare_seconds"]),
+        _results.format_seconds(row["laplacian_seconds"]),
+        _results.format_seconds(row["prepare_seconds"]),
         _spread(apply),
         str(row["n_matvecs"]),
-        "not measured" if row["error"] is None else _bench.format_error(row["error"]),
-        _bench.format_error(row["error_bound"]),
+        "not measured" if row["error"] is None else _results.format_error(row["error"]),
+        _results.format_error(row["error_bound"]),
         f"{row['arrays']:.1f}",
         format_bytes(row["peak_beyond_graph_bytes"]),
     ]
 
 
 def _spread(seconds: Document) -> str:
-    low, high = _bench.format_seconds(seconds["low"]), _bench.format_seconds(seconds["high"])
-    return f"{_bench.format_seconds(seconds['median'])} ({low}–{high})"
+    low, high = _results.format_seconds(seconds["low"]), _results.format_seconds(seconds["high"])
+    return f"{_results.format_seconds(seconds['median'])} ({low}–{high})"
 
 
 def method_cells(document: Document) -> list[list[str]]:
@@ -392,8 +392,8 @@ def method_cells(document: Document) -> list[list[str]]:
         [
             f"{row['n_vertices']:,}",
             entry["method"],
-            "" if entry["seconds"] is None else _bench.format_seconds(entry["seconds"]),
-            "" if entry["error"] is None else _bench.format_error(entry["error"]),
+            "" if entry["seconds"] is None else _results.format_seconds(entry["seconds"]),
+            "" if entry["error"] is None else _results.format_error(entry["error"]),
             entry["reason"],
         ]
         for row in document["sizes"]
@@ -409,11 +409,11 @@ def varied_cells(row: Document) -> list[str]:
         f"{row['value']:g}",
         str(row["n_matvecs"]),
         _spread(row["seconds"]),
-        _bench.format_error(row["error"]),
-        _bench.format_error(row["error_bound"]),
+        _results.format_error(row["error"]),
+        _results.format_error(row["error_bound"]),
         f"{row['arrays']:.1f}",
-        _bench.format_seconds(row["jacobi_seconds"]["median"]),
-        _bench.format_error(row["jacobi_error"]),
+        _results.format_seconds(row["jacobi_seconds"]["median"]),
+        _results.format_error(row["jacobi_error"]),
     ]
 
 
@@ -456,7 +456,7 @@ def tables(document: Document) -> list[tuple[str, Sequence[str], list[list[str]]
 
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
-    lines = ["# Growth with the size of the graph", "", *_bench.header_lines(document), ""]
+    lines = ["# Growth with the size of the graph", "", *_results.header_lines(document), ""]
     lines += [
         "Community graphs with average degree 10. Errors and bounds are relative to gain times signal. Memory is that "
         "of the process: signal-sized arrays count the peak during one filter call, its result included; the peak "
@@ -464,7 +464,7 @@ def markdown(document: Document) -> str:
         "",
     ]
     for title, header, rows in tables(document):
-        lines += [f"## {title}", "", *_bench.markdown_table(header, rows), ""]
+        lines += [f"## {title}", "", *_results.markdown_table(header, rows), ""]
     lines += ["## Fits", "", *(f"- {line}" for line in conclusions(document))]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -541,14 +541,14 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         description="Measure time, peak memory and error of a Cayley filter against the number of vertices, the order, "
         "the zoom and the number of signals, and fit exponents. The largest size needs about 16 GB.",
     )
-    _bench.add_arguments(parser)
+    _results.add_arguments(parser)
     parser.add_argument("--max-vertices", type=int, default=SIZES[-1], help="leave larger sizes out (default: 10⁷)")
     parser.add_argument(
         "--seconds", type=float, help="leave out what is predicted to take longer (default: 120, quick: 0.2)"
     )
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
-    _bench.check_arguments(parser, args)
+    _results.check_arguments(parser, args)
     if args.seconds is None:
         args.seconds = 0.2 if args.quick else 120.0
     smallest = (QUICK_SIZES if args.quick else SIZES)[0]
@@ -564,7 +564,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.one is not None:
         do_job(args.one, args)
         return 0
-    document = _bench.new_document("analysis.benchmark_scaling", argv, args)
+    document = _results.new_document("analysis.benchmark_scaling", argv, args)
     said = Console(stderr=True, highlight=False)
     document["sizes"] = []
     for n in (n for n in (QUICK_SIZES if args.quick else SIZES) if n <= args.max_vertices):
@@ -581,9 +581,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     document["variations_failed"] = found if isinstance(found, str) else None
     document["fits"] = fit_all(document["sizes"])
     for title, header, rows in tables(document):
-        _bench.print_table(title, header, rows)
+        _results.print_table(title, header, rows)
     print("\n".join(conclusions(document)))
-    _bench.write_outputs(args, "benchmark_scaling", document, markdown, draw)
+    _results.write_outputs(args, "benchmark_scaling", document, markdown, draw)
     return 0
 
 

@@ -26,8 +26,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import cayleygsp as cg
-from analysis._html import Picture, Section, Table, render_page, write_files
 from cayleygsp import gallery, plotting
+from cayleygsp._files import write_files
+from cayleygsp._html import Picture, Section, Table, render_page
 from cayleygsp._typing import FloatArray, Method
 
 ZOOMS = (0.1, 1.0, 10.0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from analysis import _bench, benchmark_peers, benchmark_scaling
+from analysis import _bench, _results, benchmark_peers, benchmark_scaling
 from cayleygsp.recurrence import prepare_graph
 
 
@@ -267,7 +267,7 @@ def test_slow_calls_are_not_repeated_beyond_the_budget():
 
 
 def test_times_are_written_with_a_unit():
-    assert [_bench.format_seconds(t) for t in (1234.5, 0.0123, 4.56e-5)] == ["1,234 s", "12.3 ms", "45.6 µs"]
+    assert [_results.format_seconds(t) for t in (1234.5, 0.0123, 4.56e-5)] == ["1,234 s", "12.3 ms", "45.6 µs"]
 
 
 @pytest.mark.parametrize("module", [benchmark_peers, benchmark_scaling])

@@ -9,7 +9,8 @@ import re
 import pytest
 
 from analysis import report
-from analysis._html import Picture, Section, Table, render_page, write_files
+from cayleygsp._files import write_files
+from cayleygsp._html import Picture, Section, Table, render_page
 
 PICTURES = ("graph", "spectrum", "response", "denoising", "methods")
 

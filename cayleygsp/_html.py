@@ -1,15 +1,12 @@
-"""A report as one self-contained page: sections of text, pictures and a table, written all or nothing."""
+"""A report as one self-contained page: sections of text, pictures and a table."""
 
 from __future__ import annotations
 
 import base64
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from io import BytesIO
-from pathlib import Path
 
 from matplotlib.figure import Figure
 
@@ -140,24 +137,6 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: Mapp
         "</dl></footer></body></html>",
     ]
     return "\n".join(parts) + "\n"
-
-
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a folder: each in full beside its place first, and only then all are renamed.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Made if it does not exist; other files in it stay.
-    files : mapping of str to bytes
-        Names and contents; renamed in this order, so put the one that people open last.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as temporary:
-        for name, content in files.items():
-            (Path(temporary) / name).write_bytes(content)
-        for name in files:
-            os.replace(Path(temporary) / name, folder / name)
 
 
 def _section(section: Section) -> str:
