@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from cayleygsp._vector_rows import step_row, sum_row
+from cayleygsp._vector_rows import prefetch, step_row, sum_row
 
 # Fused multiply-add only: reordered short sums over a row are slower, and the error bounds hold for any order.
 _FAST = {"contract", "nsz"}
+
+# Rows of a single signal that are worked on together: a few arrays of this length stay in the first cache.
+_STRIP = 512
 
 
 def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -35,41 +38,116 @@ def _compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 @njit(fastmath=_FAST, inline="always")
-def _vector_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
-    """Step the recurrence for a single signal on rows first ... last - 1, and add to the outputs if ``a`` is given."""
-    indptr, indices, weights, diagonal, off = graph
+def _plain_sums(first, last, indptr, indices, t, sums, ahead):  # type: ignore[no-untyped-def]
+    """Set sums to the sums of t over the neighbours of rows first ... last - 1.
+
+    What is needed ``ahead`` entries later is asked for now, if that is not zero.
+    """
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    p = np.uint64(indptr[first])
+    for i in range(first, last):
+        end = np.uint64(indptr[i + one])
+        total = t.dtype.type(0)
+        while p + three < end:
+            if ahead and p + ahead + three < indices.size:
+                for q in range(p + ahead, p + ahead + four):
+                    prefetch(t, indices[q])
+            total += (t[indices[p]] + t[indices[p + one]]) + (t[indices[p + two]] + t[indices[p + three]])
+            p += four
+        while p < end:
+            if ahead and p + ahead < indices.size:
+                prefetch(t, indices[p + ahead])
+            total += t[indices[p]]
+            p += one
+        sums[i - first] = total
+
+
+@njit(fastmath=_FAST, inline="always")
+def _weighted_sums(first, last, indptr, indices, weights, t, sums, ahead):  # type: ignore[no-untyped-def]
+    """Do the same with weights."""
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    p = np.uint64(indptr[first])
+    for i in range(first, last):
+        end = np.uint64(indptr[i + one])
+        total = t.dtype.type(0)
+        while p + three < end:
+            if ahead and p + ahead + three < indices.size:
+                for q in range(p + ahead, p + ahead + four):
+                    prefetch(t, indices[q])
+            total += (weights[p] * t[indices[p]] + weights[p + one] * t[indices[p + one]]) + (
+                weights[p + two] * t[indices[p + two]] + weights[p + three] * t[indices[p + three]]
+            )
+            p += four
+        while p < end:
+            if ahead and p + ahead < indices.size:
+                prefetch(t, indices[p + ahead])
+            total += weights[p] * t[indices[p]]
+            p += one
+        sums[i - first] = total
+
+
+@njit(fastmath=_FAST)
+def _sums(first, last, graph, t, sums, ahead):  # type: ignore[no-untyped-def]
+    """Sum over the neighbours in the way that fits.
+
+    A function of its own, so that its loops have all registers to themselves; without looking ahead, they hold no trace
+    of it.
+    """
+    indptr, indices, weights, _, _ = graph
+    none = np.uint64(0)
+    if weights.size:
+        if ahead:
+            _weighted_sums(first, last, indptr, indices, weights, t, sums, ahead)
+        else:
+            _weighted_sums(first, last, indptr, indices, weights, t, sums, none)
+    elif ahead:
+        _plain_sums(first, last, indptr, indices, t, sums, ahead)
+    else:
+        _plain_sums(first, last, indptr, indices, t, sums, none)
+
+
+@njit(fastmath=_FAST, inline="always")
+def _step_strip(c1, c2, c3, off, d, sums, now, old, new):  # type: ignore[no-untyped-def]
+    """Step the recurrence on a strip; ``new`` may be ``old`` or ``sums``. Without a diagonal, it is in the sums."""
+    if d.size:
+        c1_off = c1 * off
+        for q in range(now.size):
+            new[q] = c1_off * sums[q] + (c2 + c1 * d[q]) * now[q] + c3 * old[q]
+    else:
+        for q in range(now.size):
+            new[q] = c1 * sums[q] + c2 * now[q] + c3 * old[q]
+
+
+@njit(fastmath=_FAST, inline="always")
+def _vector_rows(first, last, graph, c, t, t_old, out, a, fresh, new, ahead):  # type: ignore[no-untyped-def]
+    """Step the recurrence for a single signal on rows first ... last - 1, and add to the outputs if ``a`` is given.
+
+    In strips of as many rows as ``new`` holds: the sums over neighbours first, in a loop that needs few registers, then
+    everything that goes row by row, in loops that compile to vector instructions and find the strip in the cache.
+    """
+    _, _, _, diagonal, off = graph
     real = t.dtype.type
     c1, c2, c3 = real(c[0]), real(c[1]), real(c[2])
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    for i in range(first, last):
-        total = real(0)
-        p, end = np.uint64(indptr[i]), np.uint64(indptr[i + one])
-        if weights.size:
-            while p + three < end:
-                total += (weights[p] * t[indices[p]] + weights[p + one] * t[indices[p + one]]) + (
-                    weights[p + two] * t[indices[p + two]] + weights[p + three] * t[indices[p + three]]
-                )
-                p += four
-            while p < end:
-                total += weights[p] * t[indices[p]]
-                p += one
+    while first < last:
+        end = min(first + np.uint64(new.size), last)
+        now, old = t[first:end], t_old[first:end]
+        _sums(first, end, graph, t, new, ahead)
+        d = diagonal[first:end] if diagonal.size else now[:0]
+        if a.shape[0] == 0:
+            _step_strip(c1, c2, c3, off, d, new, now, old, old)
         else:
-            while p + three < end:
-                total += (t[indices[p]] + t[indices[p + one]]) + (t[indices[p + two]] + t[indices[p + three]])
-                p += four
-            while p < end:
-                total += t[indices[p]]
-                p += one
-            total = off * total + diagonal[i] * t[i]
-        old = t_old[i]
-        now = t[i]
-        new = c1 * total + c2 * now + c3 * old
-        t_old[i] = new
-        for s in range(a.shape[0]):
-            y = a[s, 0] * old + a[s, 1] * now + a[s, 2] * new
-            if not fresh:
-                y += out[s, i]
-            out[s, i] = y
+            _step_strip(c1, c2, c3, off, d, new, now, old, new)
+            for s in range(a.shape[0]):
+                y = out[s, first:end]
+                if fresh:
+                    for q in range(y.size):
+                        y[q] = a[s, 0] * old[q] + a[s, 1] * now[q] + a[s, 2] * new[q]
+                else:
+                    for q in range(y.size):
+                        y[q] += a[s, 0] * old[q] + a[s, 1] * now[q] + a[s, 2] * new[q]
+            for q in range(old.size):
+                old[q] = new[q]
+        first = end
 
 
 @njit(fastmath=_FAST, inline="always")
@@ -111,20 +189,22 @@ def _step(scale, k):  # type: ignore[no-untyped-def]
 
 
 @_compiled()
-def sum_vector_serial(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
+def sum_vector_serial(graph, chunks, scale, coeffs, t_old, t, out, ahead):  # type: ignore[no-untyped-def]
     """Sum the series for one signal, shape (n,), in one thread."""
+    new = np.empty(_STRIP, t.dtype)
     for k in range(1, coeffs.shape[1]):
-        _vector_rows(chunks[0], chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3)
+        _vector_rows(chunks[0], chunks[-1], graph, _step(scale, k), t, t_old, out, _due(coeffs, k), k < 3, new, ahead)
         t_old, t = t, t_old
 
 
 @_compiled(parallel=True)
-def sum_vector_parallel(graph, chunks, scale, coeffs, t_old, t, out):  # type: ignore[no-untyped-def]
+def sum_vector_parallel(graph, chunks, scale, coeffs, t_old, t, out, ahead):  # type: ignore[no-untyped-def]
     """Sum the series for one signal, shape (n,), in all threads."""
     for k in range(1, coeffs.shape[1]):
         c, a = _step(scale, k), _due(coeffs, k)
         for q in prange(chunks.size - 1):
-            _vector_rows(chunks[q], chunks[q + 1], graph, c, t, t_old, out, a, k < 3)
+            new = np.empty(_STRIP, t.dtype)
+            _vector_rows(chunks[q], chunks[q + 1], graph, c, t, t_old, out, a, k < 3, new, ahead)
         t_old, t = t, t_old
 
 

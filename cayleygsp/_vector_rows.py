@@ -178,3 +178,21 @@ def step_row(typingctx, i, begin, end, indices, weights, c1, c2, c3, t, t_old, o
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+@intrinsic
+def prefetch(typingctx, array, i):  # type: ignore[no-untyped-def]
+    """Ask for the cache line of array[i], without waiting for it."""
+    signature = types.void(array, i)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        emit = _Emitter(context, builder, array.dtype)
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        number = builder.zext(args[1], emit.index) if i.bitwidth < 64 else args[1]
+        address = builder.bitcast(builder.gep(emit.array(array, args[0]).data, [number]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(function, [address, flag(0), flag(3), flag(1)])  # to read, into the nearest cache, data
+        return context.get_dummy_value()
+
+    return signature, codegen

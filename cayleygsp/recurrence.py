@@ -6,6 +6,7 @@ that read the matrix once a degree; :func:`sum_series_by_scipy` is the same in p
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -26,7 +27,14 @@ _PARALLEL_SIZE = 30_000
 _REORDER_VERTICES = 100_000
 _REORDER_SPREAD = 0.02
 
+# A single signal larger than this, on a graph with neighbours this far apart on average (relative to n), is asked for
+# this many entries ahead: most of its neighbours come from memory, and the processor would wait for a few at a time.
+_LOOK_AHEAD_BYTES = 4 * 2**20
+_SCATTERED_SPREAD = 0.01
+_LOOK_AHEAD = 256
+
 _CHUNKS = 128
+_CACHE_LINE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +49,14 @@ class KernelGraph:
         First rows of the pieces that threads work on, of about equal work, and n.
     order : numpy.ndarray or None
         The vertex that stands in each row, where the vertices were reordered.
+    scattered : bool
+        Whether neighbours stand far apart.
     """
 
     arrays: tuple[Array, Array, Array, Array, Any]
     chunks: Array
     order: Array | None
+    scattered: bool
 
     @property
     def n_vertices(self) -> int:
@@ -96,6 +107,7 @@ def prepare_graph(L: sparse.csr_array, dtype: Any, *, reorder: bool = True) -> K
         ),
         _equal_chunks(L.indptr, n),
         order,
+        n >= _REORDER_VERTICES and _spread(L) > _SCATTERED_SPREAD * n,
     )
 
 
@@ -154,31 +166,40 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array) ->
         return a[:, 0, None, None] * f
     n, m = f.shape
     n_tiles = max(-(-m * f.itemsize // _TILE_BYTES), 1)
-    edges = np.linspace(0, m, n_tiles + 1).astype(int).tolist()
     if n_tiles == 1 and graph.order is None:
-        return _sum_tile(graph, lmax, a, f.copy())
+        return _sum_tile(graph, lmax, a, f)
     out = np.empty((a.shape[0], n, m), f.dtype)
     rows: Any = slice(None) if graph.order is None else graph.order
-    for first, last in pairwise(edges):
-        out[:, rows, first:last] = _sum_tile(graph, lmax, a, np.ascontiguousarray(f[rows, first:last]))
+    for first, last in pairwise(m * k // n_tiles for k in range(n_tiles + 1)):
+        out[:, rows, first:last] = _sum_tile(graph, lmax, a, f[rows, first:last])
     return out
 
 
-def _sum_tile(graph: KernelGraph, lmax: float, a: Array, t: Array) -> Array:
-    """Sum the series for a few columns; t is a copy of them and is used up."""
+def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array) -> Array:
+    """Sum the series for a few columns."""
     from cayleygsp import _kernels
 
-    n, width = t.shape
-    out = np.empty((a.shape[0], n, width), t.dtype)
-    t_old = np.zeros_like(t)
+    n, width = f.shape
+    empty = _empty_aligned if width > 1 else np.empty
+    t, t_old, out = (empty(shape, f.dtype) for shape in (f.shape, f.shape, (a.shape[0], n, width)))
+    t[:], t_old[:] = f, 0
     parallel = graph.arrays[1].size + 4 * t.size > _PARALLEL_SIZE
     if width == 1:
         drive = _kernels.sum_vector_parallel if parallel else _kernels.sum_vector_serial
-        drive(graph.arrays, graph.chunks, 2 / lmax, a, t_old[:, 0], t[:, 0], out[:, :, 0])
+        ahead = np.uint64(_LOOK_AHEAD if graph.scattered and t.nbytes > _LOOK_AHEAD_BYTES else 0)
+        drive(graph.arrays, graph.chunks, 2 / lmax, a, t_old[:, 0], t[:, 0], out[:, :, 0], ahead)
     elif width:
         drive = _kernels.sum_block_parallel if parallel else _kernels.sum_block_serial
         drive(graph.arrays, graph.chunks, 2 / lmax, a, t_old, t, out)
     return out
+
+
+def _empty_aligned(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return an array that begins where a cache line does: vectors that lie across two lines cost two loads each."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    raw = np.empty(n_bytes + _CACHE_LINE, np.uint8)
+    start = -raw.ctypes.data % _CACHE_LINE
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 def sum_series_by_scipy(L: sparse.csr_array, lmax: float, coeffs: FloatArray, f: Array) -> Array:

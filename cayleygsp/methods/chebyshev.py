@@ -42,6 +42,7 @@ class ChebyshevMethod(FilterMethod):
         self.coeffs = np.zeros((len(self.series), self.degree + 1))
         for row, series in zip(self.coeffs, self.series, strict=True):
             row[: series.degree + 1] = series.coeffs
+        self._error_bounds: dict[Any, FloatArray] = {}
         if any(series.certificate == "sampled" for series in self.series):
             self.certificate = "sampled"
         elif self.lmax < L.lmax and not L.has_eigenbasis:
@@ -74,6 +75,12 @@ class ChebyshevMethod(FilterMethod):
 
     def error_bounds(self, dtype: Any) -> FloatArray:
         """Return the error of each filter, relative to the signal, when computed in the given precision."""
+        key = np.dtype(dtype)
+        if key not in self._error_bounds:
+            self._error_bounds[key] = self._bound_errors(key)
+        return self._error_bounds[key]
+
+    def _bound_errors(self, dtype: Any) -> FloatArray:
         # the stored matrix may leave the interval by some units of rounding, beyond which T_k grows by k² of them
         leak = 2 * unit_roundoff(np.float64) * (4 * self.laplacian.rounding_norm / self.lmax if self.lmax else 0.0)
         return np.array(
