@@ -180,20 +180,25 @@ def write_outputs(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what both benchmarks understand."""
+    """Add what all scripts understand."""
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to this file")
     parser.add_argument("--results", type=Path, metavar="DIR", help="write JSON, table and picture to this folder")
-    parser.add_argument("--repeats", type=int, help="rounds of every measurement (default: 7, quick: 3)")
     parser.add_argument("--seed", type=int, default=0, help="seed of graphs and signals (default: 0)")
+
+
+def add_repeats(parser: argparse.ArgumentParser) -> None:
+    """Add what only benchmarks understand: how often to measure."""
+    parser.add_argument("--repeats", type=int, help="rounds of every measurement (default: 7, quick: 3)")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Refuse what cannot be, before anything is computed, and fill in what depends on other arguments."""
-    if args.repeats is None:
-        args.repeats = 3 if args.quick else 7
-    if args.repeats < 1:
-        parser.error(f"--repeats must be 1 or more, got {args.repeats}")
+    if "repeats" in args:
+        if args.repeats is None:
+            args.repeats = 3 if args.quick else 7
+        if args.repeats < 1:
+            parser.error(f"--repeats must be 1 or more, got {args.repeats}")
     if args.seed < 0:
         parser.error(f"--seed must be 0 or more, got {args.seed}")
     if args.json is not None and args.json.is_dir():

@@ -353,11 +353,13 @@ def certified_row(
     """Compare with as many sweeps as are certain to be enough, which is all that is known without the answer."""
     peer = cg.CayleyFilter(g.laplacian, g.polynomial, "jacobi", TOL, n_iter=sure)
     limit = float(g.filter(f, return_info=True)[1].relative_error_bound)
+    answer: list[Array] = []
+    once = _bench.seconds_of(lambda: answer.append(peer.filter(f)))
     sides = [
         Side("ours, chebyshev", lambda: g.filter(f), limit),
-        Side(f"Jacobi, K = {sure}", lambda: peer.filter(f), TOL),
+        Side(f"Jacobi, K = {sure}", lambda: answer[0], TOL, [once]),
     ]
-    return compare(work, sides, error_of, [(0, 1, 100.0)], min(args.repeats, 3), budget=args.jacobi_seconds)
+    return compare(work, sides, error_of, [(0, 1, 100.0)], args.repeats, note="Jacobi was run once.")
 
 
 # ------------------------------------------------------------------------- exact filters and factorisations

@@ -542,6 +542,7 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         "the zoom and the number of signals, and fit exponents. The largest size needs about 16 GB.",
     )
     _results.add_arguments(parser)
+    _results.add_repeats(parser)
     parser.add_argument("--max-vertices", type=int, default=SIZES[-1], help="leave larger sizes out (default: 10⁷)")
     parser.add_argument(
         "--seconds", type=float, help="leave out what is predicted to take longer (default: 120, quick: 0.2)"

@@ -9,15 +9,18 @@ The objects, in the order in which they are used:
 - a filter, the response bound to a graph, a scipy ``LinearOperator``: :class:`CayleyFilter`,
   :class:`ChebyshevFilter`, :class:`KernelFilter`, and :class:`FilterBank` for several at once.
 
-:mod:`cayleygsp.pygsp_filters` holds the same as a PyGSP filter, :mod:`cayleygsp.plotting` the pictures; both are
-loaded when they are first used.
+The instruments: :mod:`bounds` of errors, :mod:`localization` of filters, what a :mod:`zoom` does, spectral
+:mod:`density`, filter :mod:`design`, and :mod:`coarsening` of graphs.
+
+:mod:`cayleygsp.pygsp_filters` holds the same as a PyGSP filter, :mod:`cayleygsp.plotting` the pictures,
+:mod:`cayleygsp.nn` the trainable layers (with torch); they are loaded when they are first used.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cayleygsp import bounds, gallery
+from cayleygsp import bounds, coarsening, density, design, gallery, localization, zoom
 from cayleygsp.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
 from cayleygsp.chebyshev import ChebyshevPolynomial
 from cayleygsp.filters import (
@@ -34,7 +37,7 @@ from cayleygsp.io import read_graph
 from cayleygsp.laplacian import Laplacian, laplacian
 
 if TYPE_CHECKING:
-    from cayleygsp import plotting, pygsp_filters
+    from cayleygsp import nn, plotting, pygsp_filters
 
 __version__ = "0.1.0.dev0"
 
@@ -54,18 +57,24 @@ __all__ = [
     "cayley_angle",
     "cayley_transform",
     "chebyshev_as_cayley",
+    "coarsening",
+    "density",
+    "design",
     "gallery",
     "laplacian",
+    "localization",
+    "nn",
     "plotting",
     "pygsp_filters",
     "read_graph",
+    "zoom",
 ]
 
-_LAZY = ("plotting", "pygsp_filters")
+_LAZY = ("nn", "plotting", "pygsp_filters")
 
 
 def __getattr__(name: str) -> Any:
-    """Load the modules that need matplotlib or PyGSP when they are first asked for."""
+    """Load the modules that need matplotlib, PyGSP or torch when they are first asked for."""
     if name in _LAZY:
         import importlib
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal, overload
+
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
-from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
+from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, Kernel
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive
 from cayleygsp.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
+
+if TYPE_CHECKING:
+    from cayleygsp.design import Fit, Norm, Weight
 
 
 def cayley_transform(x: ArrayLike) -> ComplexArray:
@@ -81,6 +86,96 @@ class CayleyPolynomial:
         self.coeffs.flags.writeable = False
         self.zoom = check_positive(zoom, "zoom")
 
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        target: Kernel | str,
+        order: int,
+        lmax: float,
+        zoom: float | Literal["auto"] = ...,
+        weight: Weight = ...,
+        *,
+        real_coeffs: bool = ...,
+        ridge: float = ...,
+        norm: Norm = ...,
+        return_info: Literal[False] = ...,
+    ) -> CayleyPolynomial: ...
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        target: Kernel | str,
+        order: int,
+        lmax: float,
+        zoom: float | Literal["auto"] = ...,
+        weight: Weight = ...,
+        *,
+        real_coeffs: bool = ...,
+        ridge: float = ...,
+        norm: Norm = ...,
+        return_info: Literal[True],
+    ) -> tuple[CayleyPolynomial, Fit]: ...
+
+    @classmethod
+    def fit(
+        cls,
+        target: Kernel | str,
+        order: int,
+        lmax: float,
+        zoom: float | Literal["auto"] = "auto",
+        weight: Weight = None,
+        *,
+        real_coeffs: bool = False,
+        ridge: float = 1e-6,
+        norm: Norm = "least-squares",
+        return_info: bool = False,
+    ) -> CayleyPolynomial | tuple[CayleyPolynomial, Fit]:
+        """Return the polynomial of the given order that is nearest to a target on [0, lmax].
+
+        Parameters
+        ----------
+        target : callable, Target or str
+            A function of frequency, or a text such as "low:0.5", see :func:`cayleygsp.design.parse_target`.
+        order : int
+            r ≥ 1.
+        lmax : float
+            Right end of the interval of frequencies, ≥ 0.
+        zoom : float or "auto"
+            h > 0, or "auto" for the best that a search finds.
+        weight : None, SpectralDensity, callable or array_like
+            What matters: all of [0, lmax] alike (None), the spectrum that a density describes, a function of
+            frequency ≥ 0, or the given frequencies, such as the eigenvalues of a graph.
+        real_coeffs : bool
+            Whether all coefficients are real.
+        ridge : float
+            Holds the coefficients down, see :func:`cayleygsp.design.fit_cayley`.
+        norm : {"least-squares", "minimax"}
+            Whether the weighted mean square of the distance is made small, or its maximum.
+        return_info : bool
+            Also return the residuals.
+
+        Returns
+        -------
+        polynomial : CayleyPolynomial
+            The fit.
+        info : Fit
+            Only with ``return_info``.
+
+        Examples
+        --------
+        >>> from cayleygsp import CayleyPolynomial
+        >>> p, info = CayleyPolynomial.fit("heat:3", order=4, lmax=8.0, return_info=True)
+        >>> p.order, info.residual_max < 1e-3
+        (4, True)
+        """
+        from cayleygsp.design import fit_cayley
+
+        info = fit_cayley(target, order, lmax, zoom, weight, real_coeffs=real_coeffs, ridge=ridge, norm=norm)
+        polynomial = info.polynomial
+        assert isinstance(polynomial, CayleyPolynomial)
+        return (polynomial, info) if return_info else polynomial
+
     @property
     def order(self) -> int:
         """The order r."""
@@ -133,7 +228,7 @@ class CayleyPolynomial:
                 f"about {n_samples:.1g} terms; use method='multigrid'"
             )
         n_samples = int(n_samples)
-        delta, log_M = self._ellipse_bounds(lmax)
+        delta, log_M = self.ellipse_bounds(lmax)
         beyond = float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - n_samples) * np.log1p(delta))))
         values = self(chebyshev_nodes(n_samples, lmax))
         return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding)
@@ -145,12 +240,12 @@ class CayleyPolynomial:
         scale = float(np.abs(self.coeffs).sum())
         if scale == 0:
             return 0.0
-        delta, log_M = self._ellipse_bounds(lmax)
+        delta, log_M = self.ellipse_bounds(lmax)
         target = max(atol / 100, 1e-17 * scale)
         # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
         return float(np.ceil(np.min((np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta))))
 
-    def _ellipse_bounds(self, lmax: float) -> tuple[FloatArray, FloatArray]:
+    def ellipse_bounds(self, lmax: float) -> tuple[FloatArray, FloatArray]:
         """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of |g| on them."""
         # Where hλ = -i on the scale on which [0, lmax] is [-1, 1]: -1 - iε. The ellipse through it has the
         # half axis a = 1 + alpha, and ρ = a + sqrt(a² - 1); all of it is written without cancellation.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -25,6 +25,9 @@ from cayleygsp.kernel import KernelResponse
 from cayleygsp.laplacian import Laplacian, laplacian
 from cayleygsp.methods.base import FilterMethod, Response, column_norms, filter_gain, over
 from cayleygsp.methods.choice import METHODS, make_method
+
+if TYPE_CHECKING:
+    from cayleygsp.design import Fit, GraphWeight
 
 
 class ConvergenceWarning(UserWarning):
@@ -345,6 +348,112 @@ class CayleyFilter(GraphFilter):
             raise TypeError(f"`polynomial` must be a CayleyPolynomial, got {type(polynomial).__name__}")
         super().__init__(laplacian(graph, kind), polynomial, method, check_positive(tol, "tol"), n_iter, normalize)
 
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        zoom: float | Literal["auto"] = ...,
+        weight: GraphWeight = ...,
+        *,
+        real_coeffs: bool = ...,
+        method: Method = ...,
+        tol: float = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[False] = ...,
+        **options: Any,
+    ) -> CayleyFilter: ...
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        zoom: float | Literal["auto"] = ...,
+        weight: GraphWeight = ...,
+        *,
+        real_coeffs: bool = ...,
+        method: Method = ...,
+        tol: float = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[True],
+        **options: Any,
+    ) -> tuple[CayleyFilter, Fit]: ...
+
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        zoom: float | Literal["auto"] = "auto",
+        weight: GraphWeight = "auto",
+        *,
+        real_coeffs: bool = False,
+        method: Method = "auto",
+        tol: float = 1e-6,
+        kind: LaplacianKind | None = None,
+        rng: np.random.Generator | int | None = None,
+        return_info: bool = False,
+        **options: Any,
+    ) -> CayleyFilter | tuple[CayleyFilter, Fit]:
+        """Return the filter of the given order whose response is nearest to a target on the graph's spectrum.
+
+        Parameters
+        ----------
+        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            See :func:`laplacian`.
+        target : callable, Target or str
+            A function of frequency, or a text such as "low:0.5", see :func:`cayleygsp.design.parse_target`; relative
+            numbers in it refer to the Laplacian's guaranteed bound.
+        order : int
+            r ≥ 1.
+        zoom : float or "auto"
+            h > 0, or "auto" for the best that a search finds.
+        weight : {"auto", "spectrum", "density", "uniform"} or what :meth:`CayleyPolynomial.fit` takes
+            What matters: the eigenvalues, which must be computed, an estimate of their density, or all frequencies
+            alike; "auto" takes the eigenvalues of a graph of up to 500 vertices or where they are known, else the
+            density.
+        real_coeffs : bool
+            Whether all coefficients are real.
+        method, tol, kind
+            As for the class.
+        rng : numpy.random.Generator or int, optional
+            For the probes of the density.
+        return_info : bool
+            Also return the residuals of the fit.
+        **options
+            ``ridge`` and ``norm`` of :meth:`CayleyPolynomial.fit`.
+
+        Returns
+        -------
+        filter : CayleyFilter
+            The fit, bound to the graph.
+        info : Fit
+            Only with ``return_info``.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> g, info = cg.CayleyFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=4, return_info=True)
+        >>> round(info.residual_rms, 3)
+        0.017
+        """
+        from cayleygsp.design import graph_weight
+
+        L = laplacian(graph, kind)
+        weight = graph_weight(L, weight, rng)
+        polynomial, info = CayleyPolynomial.fit(
+            target, order, L.lmax, zoom, weight, real_coeffs=real_coeffs, return_info=True, **options
+        )
+        g = cls(L, polynomial, method, tol)
+        return (g, info) if return_info else g
+
     @property
     def polynomial(self) -> CayleyPolynomial:
         """The Cayley polynomial."""
@@ -394,6 +503,87 @@ class ChebyshevFilter(GraphFilter):
         L = laplacian(graph, kind)
         polynomial = ChebyshevPolynomial(coeffs, L.lmax if lmax is None else check_positive(lmax, "lmax"))
         super().__init__(L, polynomial, method, tol)
+
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        weight: GraphWeight = ...,
+        *,
+        method: Method = ...,
+        tol: float | None = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[False] = ...,
+        **options: Any,
+    ) -> ChebyshevFilter: ...
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        weight: GraphWeight = ...,
+        *,
+        method: Method = ...,
+        tol: float | None = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[True],
+        **options: Any,
+    ) -> tuple[ChebyshevFilter, Fit]: ...
+
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        weight: GraphWeight = "auto",
+        *,
+        method: Method = "chebyshev",
+        tol: float | None = None,
+        kind: LaplacianKind | None = None,
+        rng: np.random.Generator | int | None = None,
+        return_info: bool = False,
+        **options: Any,
+    ) -> ChebyshevFilter | tuple[ChebyshevFilter, Fit]:
+        """Return the filter of the given order whose response is nearest to a target on the graph's spectrum.
+
+        Parameters
+        ----------
+        graph, target, order, weight, rng, return_info
+            As in :meth:`CayleyFilter.fit`.
+        method, tol, kind
+            As for the class.
+        **options
+            ``ridge`` and ``norm`` of :meth:`ChebyshevPolynomial.fit`.
+
+        Returns
+        -------
+        filter : ChebyshevFilter
+            The fit, bound to the graph.
+        info : Fit
+            Only with ``return_info``.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> g, info = cg.ChebyshevFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=20, return_info=True)
+        >>> round(info.residual_rms, 3)
+        0.024
+        """
+        from cayleygsp.design import graph_weight
+
+        L = laplacian(graph, kind)
+        weight = graph_weight(L, weight, rng)
+        polynomial, info = ChebyshevPolynomial.fit(target, order, L.lmax, weight, return_info=True, **options)
+        g = cls(L, polynomial.coeffs, None, method, tol)
+        return (g, info) if return_info else g
 
 
 class KernelFilter(GraphFilter):

@@ -16,8 +16,23 @@ Examples
 """
 
 from cayleygsp.plotting._style import COLORS
+from cayleygsp.plotting.decay import bounds, decay
+from cayleygsp.plotting.design import density, fit, localized, resolution
 from cayleygsp.plotting.errors import error_bars
 from cayleygsp.plotting.graphs import graph
 from cayleygsp.plotting.spectra import half_circle, response, unrolled_response
 
-__all__ = ["COLORS", "error_bars", "graph", "half_circle", "response", "unrolled_response"]
+__all__ = [
+    "COLORS",
+    "bounds",
+    "decay",
+    "density",
+    "error_bars",
+    "fit",
+    "graph",
+    "half_circle",
+    "localized",
+    "resolution",
+    "response",
+    "unrolled_response",
+]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import platform
+import re
 
 import numba
 import numpy as np
 import pytest
 
 import cayleygsp as cg
-from analysis import _bench, _results, benchmark_peers, benchmark_scaling
+from analysis import _bench, _results, benchmark_peers, benchmark_scaling, profile_kernels
 from cayleygsp.recurrence import prepare_graph
 
 
@@ -286,3 +288,20 @@ def test_results_must_not_be_a_file(tmp_path, capsys):
         benchmark_peers.main(["--results", str(path)])
     assert "must be a folder" in capsys.readouterr().err
     assert path.read_text() == "mine"
+
+
+def test_profile_reads_the_row_of_four_from_the_machine_code():
+    graph = cg.laplacian(cg.gallery.grid(8)).kernel_graph(np.dtype(np.float64))
+    instructions = profile_kernels.row_of_four(profile_kernels.machine_code(graph, np.float64))
+    if platform.machine() != "x86_64":
+        pytest.skip("the form of the machine code is known for x86_64 alone")
+    gathers = [line for line in instructions if re.search(r"\(%\w+,%\w+,8\), %xmm", line)]
+    assert len(gathers) == 4
+    assert 20 <= len(instructions) <= 60
+
+
+def test_profile_writes_its_files(tmp_path):
+    assert profile_kernels.main(["--quick", "--repeats", "1", "--results", str(tmp_path)]) == 0
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".md", ".png"}
+    rows = json.loads((tmp_path / "profile_kernels.json").read_text())["rows"]
+    assert all(row["nanoseconds_a_row"]["median"] > 0 for row in rows)

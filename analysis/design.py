@@ -1,0 +1,308 @@
+"""The order that Cayley and Chebyshev filters need for narrow bands: the paper's central claim.
+
+Run ``python -m analysis.design``. Three questions: the indicator of the frequencies that tell 15 communities apart, low
+bands that get narrower, and bands in the middle of the spectrum that get narrower. Fits are minimax fits, so an order
+is enough or it is not; the order of a Chebyshev polynomial is proved to be the least, the zoom of a Cayley polynomial
+is searched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+
+import cayleygsp as cg
+from analysis import _results
+from analysis._results import Document
+from cayleygsp import design
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_ERROR = 0.1
+N_LOWEST = 15
+ORDERS, QUICK_ORDERS = (1, 2, 3, 4, 5, 6), (1, 4)
+
+# Shares of the spectrum: cutoffs of low bands; and widths of bands around CENTRE, relative to it.
+CUTOFFS, QUICK_CUTOFFS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001), (0.1, 0.01)
+CENTRE = 0.05
+WIDTHS, QUICK_WIDTHS = (1.0, 0.7, 0.5, 0.35, 0.25), (1.0,)
+
+# What applying a Cayley filter is allowed to be off by, relative to its gain, when products are counted.
+TOL = 1e-3
+
+COMMUNITY_HEADER = ("polynomial", "real parameters", "zoom", "error", "largest coefficient", "enough")
+BAND_HEADER = (
+    "band",
+    "Cayley order",
+    "its parameters",
+    "its zoom · λmax",
+    "products to apply it",
+    "Chebyshev order",
+    "ratio of orders",
+)
+
+
+# ---------------------------------------------------------------------------------------------- measuring
+
+
+def measure_communities(args: argparse.Namespace) -> Document:
+    """Fit the indicator of the lowest frequencies on the eigenvalues of the community graph."""
+    L = cg.laplacian(cg.gallery.communities(N_LOWEST, rng=args.seed))
+    lam = np.maximum(L.eigenvalues, 0.0)
+    lmax = float(lam[-1])
+    cut = float(lam[N_LOWEST - 1 : N_LOWEST + 1].mean())
+    target = design.Indicator(0, cut)
+    orders = QUICK_ORDERS if args.quick else ORDERS
+    fits = [design.fit_cayley(target, r, lmax, weight=lam, norm="minimax") for r in orders]
+    least = design.least_order(target, MAX_ERROR, lmax, lam, family="chebyshev")
+    equal = [
+        design.fit_chebyshev(target, f.n_parameters - 1, lmax, lam, ridge=0, norm="minimax")
+        for f in fits
+        if f.n_parameters - 1 < least.polynomial.order
+    ]
+    below = design.fit_chebyshev(target, least.polynomial.order - 1, lmax, lam, ridge=0, norm="minimax")
+    return {
+        "eigenvalues": lam.tolist(),
+        "cut": cut,
+        "n_vertices": L.n_vertices,
+        "cayley": [fit_row("Cayley", f) for f in fits],
+        "chebyshev": [fit_row("Chebyshev", f) for f in [*equal, least]],
+        "chebyshev_below_bound": below.lower_bound,
+    }
+
+
+def fit_row(name: str, fit: design.Fit) -> Document:
+    """Return what is reported of a fit, its coefficients included."""
+    c = fit.polynomial.coeffs
+    return {
+        "name": f"{name}, r = {fit.polynomial.order}",
+        "order": fit.polynomial.order,
+        "n_parameters": fit.n_parameters,
+        "zoom": fit.zoom,
+        "error": fit.residual_max,
+        "largest_coefficient": float(np.abs(c).max()),
+        "peak": fit.peak,
+        "coeffs": [[float(x.real), float(x.imag)] for x in c.astype(complex)],
+    }
+
+
+def measure_band(name: str, value: float, target: design.Target) -> Document:
+    """Look for the least orders for one target on the interval [0, 1]."""
+    cayley = design.least_order(target, MAX_ERROR, 1.0)
+    chebyshev = design.least_order(target, MAX_ERROR, 1.0, family="chebyshev", max_order=4000)
+    assert cayley.zoom is not None
+    return {
+        "name": name,
+        "value": value,
+        "cayley_order": cayley.polynomial.order,
+        "cayley_parameters": cayley.n_parameters,
+        "cayley_error": cayley.residual_max,
+        "cayley_coefficient": float(np.abs(cayley.polynomial.coeffs).max()),
+        "zoom": cayley.zoom,
+        "products": cayley.polynomial.series(1.0, TOL * cayley.peak).degree,
+        "chebyshev_order": chebyshev.polynomial.order,
+        "chebyshev_error": chebyshev.residual_max,
+    }
+
+
+def measure(args: argparse.Namespace) -> Document:
+    """Answer the three questions."""
+    said = Console(stderr=True, highlight=False)
+    said.print("communities ...")
+    document: Document = {"max_error": MAX_ERROR, "tol": TOL, "centre": CENTRE}
+    document["communities"] = measure_communities(args)
+    document["low_bands"], document["middle_bands"] = [], []
+    for cut in QUICK_CUTOFFS if args.quick else CUTOFFS:
+        said.print(f"low band up to {cut:g} ...")
+        document["low_bands"].append(measure_band(f"0 to {cut:g}", cut, design.LowPass(cut, transition=cut)))
+    for width in QUICK_WIDTHS if args.quick else WIDTHS:
+        said.print(f"band of relative width {width:g} ...")
+        half = width * CENTRE / 2
+        target = design.BandPass(CENTRE - half, CENTRE + half, transition=half)
+        document["middle_bands"].append(measure_band(f"{CENTRE:g} ± {half:.3g}", width, target))
+    return document
+
+
+# ------------------------------------------------------------------------------------------------- saying
+
+
+def community_cells(row: Document) -> list[str]:
+    """Return one line of the table of communities."""
+    return [
+        row["name"],
+        str(row["n_parameters"]),
+        "none" if row["zoom"] is None else f"{row['zoom']:.3g}",
+        f"{row['error']:.3f}",
+        f"{row['largest_coefficient']:.2g}",
+        "yes" if row["error"] <= MAX_ERROR else "no",
+    ]
+
+
+def band_cells(row: Document) -> list[str]:
+    """Return one line of a table of bands."""
+    return [
+        row["name"],
+        str(row["cayley_order"]),
+        str(row["cayley_parameters"]),
+        f"{row['zoom']:.3g}",
+        str(row["products"]),
+        str(row["chebyshev_order"]),
+        f"{row['chebyshev_order'] / row['cayley_order']:.1f}",
+    ]
+
+
+def tables(document: Document) -> list[tuple[str, Sequence[str], list[list[str]]]]:
+    """Return title, header and cells of each table."""
+    found = document["communities"]
+    rows = [*found["cayley"], *found["chebyshev"]]
+    centre = document["centre"]
+    return [
+        (
+            f"The {N_LOWEST} lowest frequencies of the community graph",
+            COMMUNITY_HEADER,
+            list(map(community_cells, rows)),
+        ),
+        ("Low bands, shares of λmax", BAND_HEADER, list(map(band_cells, document["low_bands"]))),
+        (f"Bands around {centre:g} λmax", BAND_HEADER, list(map(band_cells, document["middle_bands"]))),
+    ]
+
+
+def conclusions(document: Document) -> list[str]:
+    """Say the orders for the communities and how orders grow as bands get narrower."""
+    found = document["communities"]
+    enough = [row["order"] for row in found["cayley"] if row["error"] <= document["max_error"]]
+    least = found["chebyshev"][-1]["order"]
+    lines = [
+        f"communities: a Cayley polynomial of order {min(enough)} is within {document['max_error']:g} of the indicator "
+        f"at every eigenvalue; of the Chebyshev polynomials, order {least} is, and no order below (proved: order "
+        f"{least - 1} misses by {found['chebyshev_below_bound']:.4f} at least)"
+        if enough
+        else f"communities: no Cayley order tried is enough; Chebyshev order {least} is",
+    ]
+    for name, key in (("low bands", "low_bands"), ("bands in the middle", "middle_bands")):
+        rows = document[key]
+        if len(rows) > 1:
+            a, b = rows[0], rows[-1]
+            lines.append(
+                f"{name}, {a['value'] / b['value']:.3g} times narrower: Cayley order {a['cayley_order']} → "
+                f"{b['cayley_order']}, Chebyshev order {a['chebyshev_order']} → {b['chebyshev_order']}"
+            )
+    return lines
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    lines = ["# Orders for narrow bands", "", *_results.header_lines(document), ""]
+    lines += [
+        f"An order is enough if its minimax fit is within {document['max_error']:g} of the target: at every eigenvalue "
+        "of the community graph, or on all of [0, λmax] but for transition bands (as wide as a low band, half as wide "
+        "as a band in the middle). A Cayley polynomial of order r has 2r + 1 real coefficients and its zoom, a "
+        "Chebyshev polynomial r + 1. The order is not the cost: products are those with the Laplacian that the "
+        f"Chebyshev method takes to apply the Cayley filter to {document['tol']:g} of its gain; a Chebyshev filter "
+        "takes as many as its order. What the Cayley form saves is parameters.",
+        "",
+        *(f"- {line}" for line in conclusions(document)),
+        "",
+    ]
+    for title, header, rows in tables(document):
+        lines += [f"## {title}", "", *_results.markdown_table(header, rows), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def draw(document: Document) -> Figure:
+    """Draw orders against band widths, and the fits for the communities."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 7.4), layout="constrained")
+    axes = figure.subplots(2, 2)
+    _draw_orders(axes[0, 0], document["low_bands"], "low band: cutoff / λmax")
+    _draw_orders(axes[0, 1], document["middle_bands"], f"band at {document['centre']:g} λmax: width / centre")
+    _draw_communities(axes[1, 0], document["communities"])
+    _draw_errors(axes[1, 1], document["communities"])
+    return figure
+
+
+def _draw_orders(ax: Any, rows: Sequence[Document], label: str) -> None:
+    x = [row["value"] for row in rows]
+    ax.plot(x, [row["chebyshev_order"] for row in rows], "s--", color="#D55E00", label="Chebyshev order")
+    ax.plot(x, [row["products"] for row in rows], "^:", color="0.4", label="products to apply Cayley")
+    ax.plot(x, [row["cayley_order"] for row in rows], "o-", color="#0072B2", label="Cayley order")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.invert_xaxis()
+    ax.set(xlabel=label + " (narrower to the right)", ylabel="order, or number of products")
+    _finish(ax)
+
+
+def _draw_communities(ax: Any, found: Document) -> None:
+    """Draw the responses at the eigenvalues, which is all that the graph sees."""
+    lam = np.array(found["eigenvalues"])
+    cayley = next((r for r in found["cayley"] if r["error"] <= MAX_ERROR), found["cayley"][-1])
+    ax.axhspan(-MAX_ERROR, MAX_ERROR, color="0.92", zorder=0)
+    ax.axhspan(1 - MAX_ERROR, 1 + MAX_ERROR, color="0.92", zorder=0)
+    ax.axvline(found["cut"], color="0.5", linewidth=0.8)
+    equal = min(found["chebyshev"], key=lambda row: abs(row["n_parameters"] - cayley["n_parameters"]))
+    ax.plot(
+        lam, _response(equal, lam), "s", color="#D55E00", markersize=3.5, markerfacecolor="none", label=equal["name"]
+    )
+    ax.plot(lam, _response(cayley, lam), "o", color="#0072B2", markersize=3, label=cayley["name"])
+    ax.set_xscale("symlog", linthresh=0.5)
+    ax.set(xlabel=r"eigenvalue $\lambda$", ylabel=r"response $g(\lambda)$")
+    _finish(ax)
+
+
+def _response(row: Document, lam: Any) -> Any:
+    c = np.array([complex(*pair) for pair in row["coeffs"]])
+    if row["zoom"] is None:
+        return cg.ChebyshevPolynomial(c.real, float(lam[-1]))(lam)
+    return cg.CayleyPolynomial(c, row["zoom"])(lam)
+
+
+def _draw_errors(ax: Any, found: Document) -> None:
+    """Draw the error against the number of parameters."""
+    rows = found["cayley"]
+    ax.plot([r["n_parameters"] for r in rows], [r["error"] for r in rows], "o-", color="#0072B2", label="Cayley")
+    rows = found["chebyshev"]
+    ax.plot([r["n_parameters"] for r in rows], [r["error"] for r in rows], "s--", color="#D55E00", label="Chebyshev")
+    ax.axhline(MAX_ERROR, color="0.5", linewidth=0.8, label="allowed")
+    ax.set_yscale("log")
+    ax.set(xlabel="real parameters, communities", ylabel="largest error at an eigenvalue")
+    _finish(ax)
+
+
+def _finish(ax: Any) -> None:
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", frameon=False)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print the tables, and write what was asked for."""
+    argv = sys.argv[1:] if argv is None else argv
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis.design",
+        description="Find the orders that Cayley and Chebyshev filters need for narrow bands.",
+    )
+    _results.add_arguments(parser)
+    args = parser.parse_args(argv)
+    _results.check_arguments(parser, args)
+    document = _results.new_document("analysis.design", argv, args) | measure(args)
+    for title, header, rows in tables(document):
+        _results.print_table(title, header, rows)
+    print("\n".join(conclusions(document)))
+    _results.write_outputs(args, "design", document, markdown, draw)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

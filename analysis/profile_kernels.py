@@ -1,0 +1,217 @@
+"""What the inner loop of the recurrence costs a processor core, without and with memory behind it.
+
+Run ``python -m analysis.profile_kernels``. The loop that sums neighbours is compiled, its instructions for one row are
+read from the machine code, and ``llvm-mca`` (a part of LLVM; looked for on the PATH) says how many cycles a core needs
+for them if all data are in its nearest cache. Beside that stand measured times a row in one thread, on graphs that fit
+each cache and on one that fits none: where these are equal, memory is not what the loop waits for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+import numba
+import numpy as np
+
+import cayleygsp as cg
+from analysis import _bench, _results
+from analysis._results import Document
+from cayleygsp import _kernels, gallery
+from cayleygsp.recurrence import KernelGraph
+
+SIDES = (60, 120, 400, 2000)
+QUICK_SIDES = (30, 60)
+WORK = 2e7  # rows times degrees in a measurement
+QUICK_WORK = 2e5
+
+
+def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
+    """Measure the time of a row and degree in one thread, for a single signal on a grid."""
+    graph = cg.laplacian(gallery.grid(side)).kernel_graph(np.dtype(dtype))
+    n = graph.n_vertices
+    degree = max(int(work / n), 6)
+    coeffs = np.ones((1, degree + 1), dtype) / degree
+    t, t_old, out = np.ones(n, dtype), np.zeros(n, dtype), np.zeros((1, n), dtype)
+
+    def run() -> None:
+        _kernels.sum_vector_serial(graph.arrays, graph.chunks, 0.25, coeffs, t_old, t, out, np.uint64(0))
+
+    samples = _bench.interleave({"ours": run}, repeats)["ours"]
+    return {
+        "side": side,
+        "dtype": np.dtype(dtype).name,
+        "bytes_of_graph_and_signals": graph.n_bytes + 3 * t.nbytes,
+        "bytes_a_row": (graph.n_bytes + (3 + 2 / 3) * t.nbytes) / n,
+        "nanoseconds_a_row": _bench.summary([1e9 * s / (degree * n) for s in samples]),
+    }
+
+
+def machine_code(graph: KernelGraph, dtype: Any) -> str:
+    """Return the machine code of the loop over the neighbours of unweighted rows."""
+    compiled = numba.njit(fastmath=_kernels._FAST)(_plain_sums)
+    indptr, indices, _, _, _ = graph.arrays
+    t = np.ones(graph.n_vertices, dtype)
+    compiled(np.uint64(0), np.uint64(8), indptr, indices, t, np.empty(8, dtype))
+    return str(compiled.inspect_asm(compiled.signatures[0]))
+
+
+def _plain_sums(first, last, indptr, indices, t, sums):  # type: ignore[no-untyped-def]
+    _kernels._plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
+
+
+def row_of_four(code: str) -> list[str]:
+    """Return the instructions that a row with four neighbours runs through: once around the loop over rows.
+
+    The loop is found by its load from ``indptr`` at the next row, four bytes on; from there the way leads once through
+    the unrolled loop over four neighbours, past the loops for what is left, and back.
+    """
+    lines = [line.split("#")[0].strip() for line in code.splitlines()]
+    lines = [line for line in lines if line and (line.endswith(":") or not line.startswith("."))]
+    places = {line[:-1]: k for k, line in enumerate(lines) if line.endswith(":")}
+    start = next(k for k, line in enumerate(lines) if re.match(r"movl\s+4\(%\w+,%\w+,4\)", line))
+    way: list[str] = []
+    k, four_done = start, False
+    while len(way) < 200:
+        line = lines[k]
+        k += 1
+        if not line.endswith(":"):
+            way.append(line)
+            jump = re.match(r"(j\w+)\s+(\S+)$", line)
+            if jump is not None:
+                target = places.get(jump.group(2), -1)
+                another_turn = start < target < k
+                # not taken: another turn of the loop over four, and the way out of the loop over rows
+                if jump.group(1) == "jmp" or (four_done and k > start and not another_turn):
+                    k = target
+                four_done = four_done or another_turn
+        if k == start:
+            return way
+    raise RuntimeError("the machine code of the loop is not of the form that is known")
+
+
+def simulate(instructions: Sequence[str], cpu: str) -> float:
+    """Return the cycles that the instructions take when they follow each other again and again."""
+    program = "\n".join(re.sub(r"(j\w+)\s+\S+$", r"\1 .Lend", line) for line in instructions) + "\n.Lend:\n"
+    command = ["llvm-mca", f"-mcpu={cpu}", "-iterations=1000"]
+    said = subprocess.run(command, input=program, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"Total Cycles:\s+(\d+)", said)
+    assert found is not None
+    return int(found.group(1)) / 1000
+
+
+def simulate_row(dtype: Any, cpu: str) -> Document | None:
+    """Count instructions and cycles of a row with four neighbours; None without llvm-mca."""
+    if shutil.which("llvm-mca") is None:
+        return None
+    graph = cg.laplacian(gallery.grid(8)).kernel_graph(np.dtype(dtype))
+    instructions = row_of_four(machine_code(graph, dtype))
+    return {"cpu": cpu, "instructions": len(instructions), "cycles": simulate(instructions, cpu), "code": instructions}
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis.profile_kernels",
+        description="Say what the loop of the recurrence costs a core: instructions and simulated cycles of a row, and "
+        "measured times of a row inside and outside the caches.",
+    )
+    _results.add_arguments(parser)
+    _results.add_repeats(parser)
+    parser.add_argument("--cpu", default="znver3", help="processor that llvm-mca simulates (default: %(default)s)")
+    args = parser.parse_args(argv)
+    _results.check_arguments(parser, args)
+    return args
+
+
+def measure(args: argparse.Namespace, document: Document) -> None:
+    """Fill the document."""
+    sides, work = (QUICK_SIDES, QUICK_WORK) if args.quick else (SIDES, WORK)
+    with _results.progress_steps(2 * len(sides) + 1) as step:
+        step("machine code")
+        document["row_of_four"] = simulate_row(np.float64, args.cpu)
+        document["rows"] = []
+        for dtype in (np.float64, np.float32):
+            for side in sides:
+                step(f"grid {side}², {np.dtype(dtype).name}")
+                document["rows"].append(time_row(side, dtype, work, args.repeats))
+
+
+HEADER = ("grid, precision", "graph and signals", "bytes a row", "ns a row (spread)", "GB/s of a core")
+
+
+def cells(row: Document) -> list[str]:
+    """Return one row of the table."""
+    time = row["nanoseconds_a_row"]
+    return [
+        f"{row['side']}², {row['dtype']}",
+        f"{row['bytes_of_graph_and_signals'] / 1e6:.3g} MB",
+        f"{row['bytes_a_row']:.0f}",
+        f"{time['median']:.2f} ({time['low']:.2f}–{time['high']:.2f})",
+        f"{row['bytes_a_row'] / time['median']:.1f}",
+    ]
+
+
+def conclusions(document: Document) -> list[str]:
+    """Say what the simulation found."""
+    found = document["row_of_four"]
+    if found is None:
+        return ["llvm-mca was not found: no simulation."]
+    return [
+        f"Summing four neighbours takes {found['instructions']} instructions a row, {found['cycles']:.1f} cycles of a "
+        f"{found['cpu']} core by llvm-mca with all data in the nearest cache. The step of the recurrence comes on top."
+    ]
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    lines = ["# What the inner loop costs", "", *_results.header_lines(document), "", *conclusions(document), ""]
+    lines += _results.markdown_table(HEADER, [cells(row) for row in document["rows"]])
+    found = document["row_of_four"]
+    if found is not None:
+        lines += ["", "The instructions of a row:", "", *(f"    {line}" for line in found["code"])]
+    return "\n".join(lines) + "\n"
+
+
+def draw(document: Document) -> Any:
+    """Draw the time of a row over the bytes that are worked on."""
+    from matplotlib.figure import Figure
+
+    from cayleygsp.plotting import COLORS
+
+    figure = Figure(figsize=(6.5, 3.2), layout="constrained")
+    ax = figure.subplots()
+    for color, marker, dtype in zip(COLORS, "os", ("float64", "float32"), strict=False):
+        rows = [row for row in document["rows"] if row["dtype"] == dtype]
+        x = [row["bytes_of_graph_and_signals"] / 1e6 for row in rows]
+        y = np.array([[row["nanoseconds_a_row"][key] for row in rows] for key in ("median", "low", "high")])
+        ax.errorbar(x, y[0], [y[0] - y[1], y[2] - y[0]], color=color, marker=marker, label=dtype, capsize=3)
+    ax.axvline(
+        document["machine"]["last_level_cache_bytes"] / 1e6, color="0.6", linestyle=":", label="last-level cache"
+    )
+    ax.set(xscale="log", ylim=(0, None), xlabel="graph and signals, MB", ylabel="ns a row and degree, one thread")
+    ax.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print and write."""
+    import sys
+
+    argv = sys.argv[1:] if argv is None else list(argv)
+    args = parse_arguments(argv)
+    document = _results.new_document("analysis.profile_kernels", argv, args)
+    measure(args, document)
+    _results.print_table("Time of a row", HEADER, [cells(row) for row in document["rows"]])
+    for sentence in conclusions(document):
+        print(sentence)
+    _results.write_outputs(args, "profile_kernels", document, markdown, draw)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,172 @@
+"""Chebyshev filters as Cayley filters with zero Jacobi sweeps: equal on regular graphs, how far off on others.
+
+Run ``python -m analysis.special_case``. The paper calls ChebNet a special case of CayleyNet. With
+:func:`cayleygsp.chebyshev_as_cayley` every Chebyshev filter is written as a Cayley filter whose powers are left at
+Jacobi's start vector, and both are compared as dense matrices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cayleygsp as cg
+from analysis import _results
+from analysis._results import Document
+from cayleygsp._typing import FloatArray, LaplacianKind
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ORDERS, QUICK_ORDERS = (1, 2, 4, 6, 8, 12), (1, 4)
+ZOOM = 1.0
+KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
+HEADER = ("graph", "Laplacian", "degrees", "order", "difference", "largest coefficient")
+
+
+def graphs(seed: int, quick: bool) -> dict[str, cg.Graph]:
+    """Return regular graphs first, then others."""
+    n = 60 if quick else 300
+    return {
+        "ring": cg.gallery.ring(n),
+        "random regular, degree 4": cg.gallery.random_regular(n, 4, rng=seed),
+        "random regular, degree 10": cg.gallery.random_regular(n, 10, rng=seed),
+        "path": cg.gallery.path(n),
+        "grid": cg.gallery.grid(15, n // 15),
+        "sensor": cg.gallery.sensor(n, rng=seed),
+        "communities": cg.gallery.communities(5 if quick else 15, rng=seed),
+    }
+
+
+def compare(name: str, graph: cg.Graph, kind: LaplacianKind, order: int, seed: int) -> Document:
+    """Return the distance of the two filters for random coefficients, relative to the gain."""
+    L = cg.laplacian(graph, kind)
+    alpha: FloatArray = np.random.default_rng([seed, order]).uniform(-1, 1, order + 1)
+    degree = float(L.diagonal.mean())
+    p = cg.chebyshev_as_cayley(alpha, L.lmax, degree, ZOOM)
+    chebyshev = cg.ChebyshevFilter(L, alpha)
+    cayley = cg.CayleyFilter(L, p, "jacobi", n_iter=0)
+    distance = float(np.linalg.norm(cayley.toarray() - chebyshev.toarray(), 2))
+    return {
+        "graph": name,
+        "kind": kind,
+        "order": order,
+        "degrees": [float(L.diagonal.min()), float(L.diagonal.max())],
+        "constant_diagonal": bool(np.ptp(L.diagonal) <= 1e-12 * L.diagonal.max()),
+        "difference": distance / chebyshev.gain,
+        "largest_coefficient": float(np.abs(p.coeffs).max()),
+        "rounding_units": distance / float(np.finfo(np.float64).eps * np.abs(p.coeffs).max()),
+    }
+
+
+def measure(args: argparse.Namespace) -> Document:
+    """Compare on every graph, with both Laplacians, over the orders."""
+    orders = QUICK_ORDERS if args.quick else ORDERS
+    rows = [
+        compare(name, graph, kind, order, args.seed)
+        for name, graph in graphs(args.seed, args.quick).items()
+        for kind in KINDS
+        for order in orders
+    ]
+    return {"zoom": ZOOM, "orders": list(orders), "rows": rows}
+
+
+def cells(row: Document) -> list[str]:
+    """Return one line of the table."""
+    low, high = row["degrees"]
+    return [
+        row["graph"],
+        row["kind"],
+        f"{low:.3g}" if row["constant_diagonal"] else f"{low:.3g} to {high:.3g}",
+        str(row["order"]),
+        f"{row['difference']:.1e}",
+        f"{row['largest_coefficient']:.1e}",
+    ]
+
+
+def conclusions(document: Document) -> list[str]:
+    """Say the largest difference where the diagonal is constant and the least where it is not."""
+    same = [row["difference"] for row in document["rows"] if row["constant_diagonal"]]
+    other = [row["difference"] for row in document["rows"] if not row["constant_diagonal"]]
+    units = [row["rounding_units"] for row in document["rows"] if row["constant_diagonal"]]
+    return [
+        "constant diagonal (regular graphs, and the normalized Laplacian of any graph without isolated vertices and "
+        f"self-loops): the filters differ by at most {max(same):.1e} of the gain, and by at most {max(units):.0f} "
+        "units of rounding of the largest Cayley coefficient",
+        f"other diagonals, with their mean as the degree: they differ by {min(other):.1e} to {max(other):.1e}",
+    ]
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    lines = ["# Chebyshev filters as Cayley filters with zero sweeps", "", *_results.header_lines(document), ""]
+    lines += [
+        "Random Chebyshev coefficients in [−1, 1], written by `cayleygsp.chebyshev_as_cayley` with zoom "
+        f"{document['zoom']:g}. The difference is the spectral norm of the difference of the two matrices over the "
+        "filter's gain. Rounding grows with the largest Cayley coefficient, as the terms cancel. Degrees are the "
+        "diagonal of the Laplacian.",
+        "",
+        *(f"- {line}" for line in conclusions(document)),
+        "",
+        *_results.markdown_table(HEADER, [cells(row) for row in document["rows"]]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def draw(document: Document) -> Figure:
+    """Draw the difference over the order, one panel a Laplacian, one line a graph."""
+    from matplotlib.figure import Figure
+
+    from cayleygsp.plotting import COLORS
+
+    figure = Figure(figsize=(9.5, 4.2), layout="constrained")
+    names = list(dict.fromkeys(row["graph"] for row in document["rows"]))
+    colors = [c for c in COLORS if c != "#F0E442"]  # yellow is too light for a line
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, kind in zip(axes, KINDS, strict=True):
+        for k, name in enumerate(names):
+            rows = [row for row in document["rows"] if row["graph"] == name and row["kind"] == kind]
+            regular = rows[0]["constant_diagonal"]
+            ax.plot(
+                [row["order"] for row in rows],
+                [max(row["difference"], 1e-17) for row in rows],
+                marker="os^Dv<>"[k % 7],
+                color=colors[k % len(colors)],
+                linestyle="-" if regular else "--",
+                markersize=5,
+                label=name,
+            )
+        ax.set_yscale("log")
+        ax.set(xlabel="order r", title=f"{kind} Laplacian")
+        ax.grid(color="0.9", linewidth=0.6)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("difference, relative to the gain")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    return figure
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare, print the table, and write what was asked for."""
+    argv = sys.argv[1:] if argv is None else argv
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis.special_case",
+        description="Compare Chebyshev filters with the Cayley filters of zero Jacobi sweeps that equal them on "
+        "regular graphs.",
+    )
+    _results.add_arguments(parser)
+    args = parser.parse_args(argv)
+    _results.check_arguments(parser, args)
+    document = _results.new_document("analysis.special_case", argv, args) | measure(args)
+    _results.print_table("Chebyshev as Cayley with zero sweeps", HEADER, [cells(row) for row in document["rows"]])
+    print("\n".join(conclusions(document)))
+    _results.write_outputs(args, "special_case", document, markdown, draw)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
