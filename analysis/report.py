@@ -1,4 +1,4 @@
-"""The main report: a Cayley filter on the 15-community graph, seen, used and applied by every method.
+"""The main report: a Cayley filter on the 15-community graph, designed, seen, used, bounded, applied by every method.
 
 Run ``python -m analysis.report`` and open ``out/report.html``.
 """
@@ -22,19 +22,20 @@ import numpy as np
 import scipy
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import cayleygsp as cg
-from cayleygsp import gallery, plotting
+from analysis._results import progress_steps
+from cayleygsp import gallery, graph_report, plotting
 from cayleygsp._files import write_files
 from cayleygsp._html import Picture, Section, Table, render_page
 from cayleygsp._typing import FloatArray, Method
+from cayleygsp.design import Fit, LowPass, fit_cayley, fit_chebyshev
+from cayleygsp.localization import decay_curve
 
 ZOOMS = (0.1, 1.0, 10.0)
 N_KEPT = 15
 ORDER = 8
-RIDGE = 0.03
+RIDGE = 1e-3
 NOISE = 0.3
 TOLERANCES = (1e-3, 1e-6, 1e-10)
 SWEEPS = (1, 5, 9, 13, 100)
@@ -105,34 +106,18 @@ def compute_spectrum(seed: int) -> Spectrum:
     return Spectrum(graph, L, np.maximum(lam, 0.0), Phi)
 
 
-def fit_low_pass(eigenvalues: FloatArray, n_kept: int, order: int) -> cg.CayleyPolynomial:
-    r"""Fit a Cayley polynomial that keeps the first frequencies and stops the others.
+def fit_low_pass(spectrum: Spectrum) -> dict[str, Fit]:
+    """Fit polynomials that keep the first frequencies and stop the others; in the gap between, any value will do.
 
-    With :math:`C(h\lambda) = e^{i\theta}` the polynomial is :math:`c_0 + 2\sum_j (\mathrm{Re}\,c_j \cos j\theta -
-    \mathrm{Im}\,c_j \sin j\theta)`. It is fitted by least squares to 1 on the angles of the kept frequencies and to
-    0 on those beyond the gap; what it does in the gap is left open. A small ridge keeps the coefficients small:
-    cosines and sines together are nearly dependent on half a circle. The zoom :math:`h = 1/\sqrt{\lambda_a
-    \lambda_b}` opens the gap between :math:`\lambda_a` and :math:`\lambda_b` as wide as any zoom can.
-
-    Parameters
-    ----------
-    eigenvalues : ndarray, shape (n,)
-        All frequencies, ascending.
-    n_kept : int
-        How many to keep.
-    order : int
-        Order r of the polynomial.
+    One is a Cayley polynomial whose ridge keeps its coefficients as small as the response, the other the Chebyshev
+    polynomial with as many parameters.
     """
-    zoom = float(1 / np.sqrt(eigenvalues[n_kept - 1] * eigenvalues[n_kept]))
-    stop, start = cg.cayley_angle(zoom * eigenvalues[n_kept - 1 : n_kept + 1])
-    theta = np.concatenate([np.linspace(-np.pi, stop, 500), np.linspace(start, 0, 500)])
-    powers = np.arange(1, order + 1)
-    A = np.hstack([np.ones((theta.size, 1)), 2 * np.cos(np.outer(theta, powers)), -2 * np.sin(np.outer(theta, powers))])
-    n_unknowns = A.shape[1]
-    A = np.vstack([A / np.sqrt(theta.size), RIDGE * np.eye(n_unknowns)])
-    b = np.concatenate([(theta <= stop) / np.sqrt(theta.size), np.zeros(n_unknowns)])
-    x = np.linalg.lstsq(A, b, rcond=None)[0]
-    return cg.CayleyPolynomial(np.append(x[0], x[1 : order + 1] + 1j * x[order + 1 :]), zoom)
+    lam, lmax = spectrum.eigenvalues, spectrum.laplacian.lmax
+    last, first = float(lam[N_KEPT - 1]), float(lam[N_KEPT])
+    # both ends of the gap matter, so the transition is a little narrower
+    target = LowPass((last + first) / 2, transition=0.999 * (first - last))
+    cayley = fit_cayley(target, ORDER, lmax, weight=lam, ridge=RIDGE)
+    return {"Cayley": cayley, "Chebyshev": fit_chebyshev(target, 2 * ORDER + 1, lmax, weight=lam, ridge=RIDGE)}
 
 
 def compute_denoising(spectrum: Spectrum, polynomial: cg.CayleyPolynomial, seed: int) -> Denoising:
@@ -202,15 +187,6 @@ def draw_graph(graph: cg.Graph) -> Figure:
     return figure
 
 
-def draw_half_circles(eigenvalues: FloatArray) -> Figure:
-    """Draw the spectrum on the half circle for each zoom."""
-    figure = Figure(figsize=(WIDTH, 1.5), layout="constrained")
-    axes = figure.subplots(1, len(ZOOMS))
-    for ax, zoom in zip(axes, ZOOMS, strict=True):
-        plotting.half_circle(eigenvalues, zoom, n_marked=N_KEPT, ax=ax)
-    return figure
-
-
 def draw_response(spectrum: Spectrum, polynomial: cg.CayleyPolynomial) -> Figure:
     """Draw the response over frequency and over the unrolled half circle."""
     figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
@@ -276,34 +252,13 @@ def graph_section(spectrum: Spectrum) -> Section:
     return Section("The graph", [text], [picture])
 
 
-def zoom_section(spectrum: Spectrum) -> Section:
-    """Show the spectrum on the half circle."""
-    lam = spectrum.eigenvalues
-    shares = [(cg.cayley_angle(h * lam[N_KEPT - 1 : N_KEPT])[0] + np.pi) / np.pi for h in ZOOMS]
-    parts = ", ".join(f"{100 * share:.0f} % for h = {h:g}" for share, h in zip(shares, ZOOMS, strict=True))
-    text = (
-        "A Cayley polynomial sees the frequency λ at C(hλ) = (hλ − i)/(hλ + i) on the unit circle. The zoom h "
-        f"decides which frequencies get room there: up to frequency number {N_KEPT} the spectrum takes {parts} of "
-        "the half circle."
-    )
-    picture = Picture.from_figure(
-        "spectrum",
-        draw_half_circles(lam),
-        f"Three half circles with the frequencies on them; the first {N_KEPT} move from the left end to the right "
-        "end as h grows.",
-        f"The spectrum on the half circle for h = {', '.join(f'{h:g}' for h in ZOOMS)}, the first {N_KEPT} frequencies "
-        "marked.",
-    )
-    return Section("Spectral zoom", [text], [picture])
-
-
 def filter_section(spectrum: Spectrum, polynomial: cg.CayleyPolynomial) -> Section:
     """Show the response of the filter."""
     g = polynomial(spectrum.eigenvalues)
     text = (
-        f"A low-pass filter of order {polynomial.order} with zoom h = {polynomial.zoom:.3g}, fitted by least squares. "
-        f"It multiplies the first {N_KEPT} frequencies by {g[:N_KEPT].min():.2f} to {g[:N_KEPT].max():.2f}, the one "
-        f"after them by {g[N_KEPT]:.2f}, and every other by at most {np.abs(g[N_KEPT + 1 :]).max():.3f} in size."
+        f"The Cayley polynomial of order {polynomial.order} with zoom h = {polynomial.zoom:.3g} multiplies the first "
+        f"{N_KEPT} frequencies by {g[:N_KEPT].min():.2f} to {g[:N_KEPT].max():.2f}, the one after them by "
+        f"{g[N_KEPT]:.2f}, and every other by at most {np.abs(g[N_KEPT + 1 :]).max():.3f} in size."
     )
     picture = Picture.from_figure(
         "response",
@@ -312,7 +267,7 @@ def filter_section(spectrum: Spectrum, polynomial: cg.CayleyPolynomial) -> Secti
         f"The response over frequency (above) and over the unrolled half circle (below). Grey lines are the "
         f"frequencies of the graph, below the first {N_KEPT} of them darker.",
     )
-    return Section("A Cayley filter", [text], [picture])
+    return Section("Its response", [text], [picture])
 
 
 def denoising_section(spectrum: Spectrum, denoising: Denoising) -> Section:
@@ -458,6 +413,7 @@ def collect_numbers(
     polynomial: cg.CayleyPolynomial,
     denoising: Denoising,
     runs: Sequence[Run],
+    more: dict[str, Any],
 ) -> dict[str, Any]:
     """Return everything that the report says as numbers, ready for JSON."""
     g = polynomial(spectrum.eigenvalues)
@@ -486,6 +442,7 @@ def collect_numbers(
             "snr_filtered_db": denoising.snr(denoising.filtered),
         },
         "methods": [{key: None if value == math.inf else value for key, value in asdict(run).items()} for run in runs],
+        **graph_report.finite_numbers(more),
     }
 
 
@@ -503,8 +460,9 @@ def footer(args: argparse.Namespace, date: str, polynomial: cg.CayleyPolynomial)
 def write_report(folder: Path, sections: Sequence[Section], numbers: Any, foot: dict[str, str]) -> Path:
     """Write page, pictures and numbers; earlier ones stay as they are until all is ready."""
     lead = (
-        "Graph filters that are rational in the Laplacian, after the CayleyNets paper: what one looks like, what it "
-        "does, and what each way to apply it costs."
+        "Graph filters that are rational in the Laplacian, after the CayleyNets paper: the spectrum that they see and "
+        "what a zoom does to it, a filter designed for one graph, what it does to a signal, what each way to apply it "
+        "costs and is proved to be off by, and how far it reaches."
     )
     page = render_page("A Cayley filter on the 15-community graph", lead, sections, foot)
     files = {f"{picture.name}.png": picture.png for section in sections for picture in section.pictures}
@@ -514,29 +472,66 @@ def write_report(folder: Path, sections: Sequence[Section], numbers: Any, foot: 
     return folder / "report.html"
 
 
+def study_graph(spectrum: Spectrum, fits: dict[str, Fit], signal: FloatArray) -> tuple[list[Section], dict[str, Any]]:
+    """Return the sections that any graph has, on this one: density, zoom, design, bounds and localization."""
+    L, polynomial = spectrum.laplacian, fits["Cayley"].polynomial
+    assert isinstance(polynomial, cg.CayleyPolynomial)
+    frequencies = graph_report.find_frequencies(L)
+    zoom, zoom_rows = graph_report.zoom_section(frequencies, ZOOMS, N_KEPT)
+    target = fits["Cayley"].target
+    assert isinstance(target, LowPass)
+    rows = graph_report.bound_rows(L, polynomial, SWEEPS, signal)
+    needed = graph_report.needs(L, polynomial, DEFAULT_TOL, SWEEPS[-1])
+    vertex = graph_report.typical_vertex(L)
+    curve = decay_curve(cg.CayleyFilter(L, polynomial, tol=1e-10), vertex)
+    sections = [
+        graph_report.density_section(frequencies),
+        zoom,
+        graph_report.design_section(target, fits, frequencies),
+        graph_report.bounds_section(L, polynomial, rows, needed),
+        graph_report.decay_section(curve, vertex),
+    ]
+    numbers = {
+        "zoom": [asdict(row) for row in zoom_rows],
+        "design": {name: graph_report.fit_numbers(fit) for name, fit in fits.items()},
+        "bounds": {"kappa": cg.bounds.kappa(L, polynomial.zoom), "rows": [asdict(row) for row in rows]},
+        "needs": asdict(needed),
+        "decay": graph_report.decay_numbers(curve) | {"vertex": vertex},
+    }
+    return sections, numbers
+
+
 def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
     """Compute, draw and write; ``step`` is told what begins."""
     step("spectrum of the graph")
     spectrum = compute_spectrum(args.seed)
     step("fit of the filter")
-    polynomial = fit_low_pass(spectrum.eigenvalues, N_KEPT, ORDER)
+    fits = fit_low_pass(spectrum)
+    polynomial = fits["Cayley"].polynomial
+    assert isinstance(polynomial, cg.CayleyPolynomial)
     step("noisy signal")
     denoising = compute_denoising(spectrum, polynomial, args.seed)
     runs = []
     for method, tol, n_iter in settings(args.quick):
         step(f"method {method}, " + (f"tol = {_power(tol)}" if n_iter is None else f"K = {n_iter}"))
         runs.append(run_method(spectrum, polynomial, denoising.noisy, method, tol, n_iter))
+    step("bounds and localization")
+    (density, zoom, design, bounds, decay), more = study_graph(spectrum, fits, denoising.noisy)
     step("pictures")
     sections = [
         graph_section(spectrum),
-        zoom_section(spectrum),
+        density,
+        zoom,
+        design,
         filter_section(spectrum, polynomial),
         denoising_section(spectrum, denoising),
         methods_section(runs),
+        bounds,
+        decay,
     ]
     step("files")
     date = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    numbers = collect_numbers(args, date, spectrum, polynomial, denoising, runs)
+    numbers = collect_numbers(args, date, spectrum, polynomial, denoising, runs, more)
     return write_report(args.out, sections, numbers, footer(args, date, polynomial))
 
 
@@ -545,7 +540,8 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m analysis.report",
         description="Write a report on one Cayley filter on the built-in 15-community graph: the graph, its spectrum "
-        "on the half circle, the filter's response, its effect on a noisy signal, and cost and error of every method.",
+        "and the zoom, the filter's design and response, its effect on a noisy signal, cost and error of every method, "
+        "error bounds and localization. For a report on a graph of your own use the command cayleygsp report.",
         epilog="OUT/report.html holds everything and can be sent as it is; the pictures stand beside it as PNG files, "
         "the numbers as report.json. A run that fails leaves an earlier report as it was.",
     )
@@ -565,15 +561,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> int:
     """Write the report and print where it is."""
     args = parse_arguments(argv)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        n_steps = 5 + len(settings(args.quick))
-        task = progress.add_task("start", total=n_steps, completed=-1)
-
-        def step(name: str) -> None:
-            progress.update(task, description=name, advance=1)
-
+    with progress_steps(6 + len(settings(args.quick))) as step:
         path = make_report(args, step)
     print(path)
     return 0

@@ -12,7 +12,8 @@ from analysis import report
 from cayleygsp._files import write_files
 from cayleygsp._html import Picture, Section, Table, render_page
 
-PICTURES = ("graph", "spectrum", "response", "denoising", "methods")
+PICTURES = ("graph", "density", "spectrum", "resolution", "design")
+PICTURES += ("response", "denoising", "methods", "bounds", "decay")
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +78,27 @@ def test_page_shows_the_numbers_of_the_table(page, numbers):
 
 
 def test_filter_separates_the_communities_and_removes_noise(numbers):
-    # Order 8 leaves about a tenth at both sides of the gap; see the fit.
-    assert 0.85 < numbers["filter"]["kept_min"] < numbers["filter"]["kept_max"] < 1.1
-    assert numbers["filter"]["stopped_max"] < 0.15
+    # Order 8 leaves a few hundredths at both sides of the gap.
+    assert 0.95 < numbers["filter"]["kept_min"] < numbers["filter"]["kept_max"] < 1.05
+    assert numbers["filter"]["stopped_max"] < 0.05
     # White noise kept on 15 of 366 frequencies shrinks by sqrt(366/15) ≈ 4.9.
     assert numbers["denoising"]["rms_error_filtered"] < numbers["denoising"]["rms_error_noisy"] / 4
+
+
+def test_design_bounds_and_localization_are_in_the_numbers(numbers, page):
+    design = numbers["design"]
+    assert design["Cayley"]["n_parameters"] == design["Chebyshev"]["n_parameters"]
+    assert design["Cayley"]["residual_rms"] < design["Chebyshev"]["residual_rms"]
+    # the ridge keeps the coefficients as small as the response
+    assert design["Cayley"]["coeff_norm"] < 1 < design["Cayley"]["peak"] < 1.1
+    rows = numbers["bounds"]["rows"]
+    assert all(row["measured"] <= row["sharp"] + row["rounding"] for row in rows)
+    assert f"in {len(rows)} of {len(rows)} rows" in page
+    decay = numbers["decay"]
+    for mass, proved in zip(decay["mass"], decay["bounds"]["series"]["mass"], strict=True):
+        assert mass <= proved + decay["floor"]
+    shares = [row["circle_share"] for row in numbers["zoom"]]
+    assert shares == sorted(shares)
 
 
 def test_prints_the_path_of_the_report(tmp_path, capsys, monkeypatch):
