@@ -45,18 +45,22 @@ def _plain_sums(first, last, indptr, indices, t, sums, ahead):  # type: ignore[n
     """
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     p = np.uint64(indptr[first])
+    last_four = np.uint64(max(indices.size - 4, 0))
     for i in range(first, last):
         end = np.uint64(indptr[i + one])
         total = t.dtype.type(0)
         while p + three < end:
-            if ahead and p + ahead + three < indices.size:
-                for q in range(p + ahead, p + ahead + four):
-                    prefetch(t, indices[q])
+            if ahead:
+                q = min(p + ahead, last_four)
+                prefetch(t, indices[q])
+                prefetch(t, indices[q + one])
+                prefetch(t, indices[q + two])
+                prefetch(t, indices[q + three])
             total += (t[indices[p]] + t[indices[p + one]]) + (t[indices[p + two]] + t[indices[p + three]])
             p += four
         while p < end:
-            if ahead and p + ahead < indices.size:
-                prefetch(t, indices[p + ahead])
+            if ahead:
+                prefetch(t, indices[min(p + ahead, last_four)])
             total += t[indices[p]]
             p += one
         sums[i - first] = total
@@ -67,20 +71,24 @@ def _weighted_sums(first, last, indptr, indices, weights, t, sums, ahead):  # ty
     """Do the same with weights."""
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     p = np.uint64(indptr[first])
+    last_four = np.uint64(max(indices.size - 4, 0))
     for i in range(first, last):
         end = np.uint64(indptr[i + one])
         total = t.dtype.type(0)
         while p + three < end:
-            if ahead and p + ahead + three < indices.size:
-                for q in range(p + ahead, p + ahead + four):
-                    prefetch(t, indices[q])
+            if ahead:
+                q = min(p + ahead, last_four)
+                prefetch(t, indices[q])
+                prefetch(t, indices[q + one])
+                prefetch(t, indices[q + two])
+                prefetch(t, indices[q + three])
             total += (weights[p] * t[indices[p]] + weights[p + one] * t[indices[p + one]]) + (
                 weights[p + two] * t[indices[p + two]] + weights[p + three] * t[indices[p + three]]
             )
             p += four
         while p < end:
-            if ahead and p + ahead < indices.size:
-                prefetch(t, indices[p + ahead])
+            if ahead:
+                prefetch(t, indices[min(p + ahead, last_four)])
             total += weights[p] * t[indices[p]]
             p += one
         sums[i - first] = total
