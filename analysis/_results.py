@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-PACKAGES = ("cayleygsp", "numpy", "scipy", "numba", "pygsp")
+PACKAGES = ("cayleygsp", "numpy", "scipy", "numba", "pygsp", "torch", "torch_geometric")
 THREAD_SETTINGS = ("NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 
 

@@ -1,0 +1,240 @@
+"""What the layers share: how a graph is given, channels that are found at the first call, checks of the input."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import Parameter, UninitializedParameter
+
+from cayleygsp._validation import check_integer
+from cayleygsp.laplacian import Laplacian
+from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
+
+
+class GraphConv(nn.Module):
+    """Base of the layers.
+
+    A subclass sets ``weight_shape(in_channels)``, ``reset_parameters`` and ``convolve``.
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(self, in_channels: int, out_channels: int, order: int, normalization: str | None, bias: bool) -> None:
+        super().__init__()
+        if in_channels != -1:
+            in_channels = check_integer(in_channels, "in_channels", at_least=1)
+        self.in_channels = in_channels
+        self.out_channels = check_integer(out_channels, "out_channels", at_least=1)
+        self.order = check_integer(order, "order", at_least=1)
+        self.normalization = check_normalization(normalization)
+        if bias:
+            self.bias = Parameter(torch.empty(self.out_channels))
+        else:
+            self.register_parameter("bias", None)
+        self._prepared: tuple[_Key, GraphLaplacian] | None = None
+
+    # ---------------------------------------------------------------------------------------- parameters
+
+    def weight_shape(self, in_channels: int) -> tuple[int, ...]:
+        """Return the shape of the weights."""
+        raise NotImplementedError
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights again.
+
+        Parameters
+        ----------
+        generator : torch.Generator, optional
+            Source of random numbers; torch's global one by default.
+        """
+        raise NotImplementedError
+
+    def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Filter signals of shape (batch, n, in_channels)."""
+        raise NotImplementedError
+
+    def _make_weight(self) -> None:
+        """Register the weights; with unknown input channels they get their shape at the first call."""
+        if self.in_channels == -1:
+            self.register_parameter("weight", cast(Parameter, UninitializedParameter()))
+        else:
+            self.weight = Parameter(torch.empty(self.weight_shape(self.in_channels)))
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the number of input channels is not known yet."""
+        return isinstance(self.weight, UninitializedParameter)
+
+    def _materialize(self, in_channels: int) -> None:
+        assert isinstance(self.weight, UninitializedParameter)
+        self.in_channels = in_channels
+        self.weight.materialize(self.weight_shape(in_channels))
+        self.reset_parameters()
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        if not self.is_lazy:
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+            return
+        weight = self._parameters.pop("weight")  # it has nothing to save
+        try:
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+        finally:
+            self._parameters["weight"] = weight
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
+        found = state_dict.get(prefix + "weight")
+        if self.is_lazy and found is not None:
+            assert isinstance(self.weight, UninitializedParameter)
+            self.in_channels = found.shape[-2]
+            self.weight.materialize(tuple(found.shape))
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_prepared": None}  # holds weak references, and can be made again
+
+    # --------------------------------------------------------------------------------------------- calls
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Any,
+        edge_weight: Tensor | None = None,
+        batch: Tensor | None = None,
+        lambda_max: Any = None,
+    ) -> Tensor:
+        """Filter the signals and mix their channels.
+
+        Parameters
+        ----------
+        x : Tensor, shape (n, in_channels) or (batch, n, in_channels)
+            Signals on the vertices; the second form has many signals on one graph.
+        edge_index : Tensor, GraphLaplacian or cayleygsp.Laplacian
+            Edges, shape (2, n_edges), in both directions; or an adjacency matrix, sparse or dense; or a Laplacian
+            prepared once.
+        edge_weight : Tensor, shape (n_edges,), optional
+            Weights of the edges, not negative. They get no gradient.
+        batch : Tensor, shape (n,), optional
+            The graph of each vertex, if they are several.
+        lambda_max : float or Tensor, optional
+            An upper bound of the spectrum, one or one a graph; by default a guaranteed one.
+
+        Returns
+        -------
+        Tensor, shape (n, out_channels) or (batch, n, out_channels)
+        """
+        self._check_signals(x)
+        laplacian = self._laplacian(x, edge_index, edge_weight, batch, lambda_max)
+        if laplacian.n_vertices != x.shape[-2]:
+            raise ValueError(f"`x` must have {laplacian.n_vertices} vertices as the graph, got shape {tuple(x.shape)}")
+        if laplacian.values.device != x.device:
+            raise ValueError(f"the graph must be on the device of `x`, {x.device}, got {laplacian.values.device}")
+        if self.is_lazy:
+            self._materialize(x.shape[-1])
+        if x.shape[-1] != self.in_channels:
+            raise ValueError(f"`x` must have {self.in_channels} channels, got shape {tuple(x.shape)}")
+        if x.device != self.weight.device:
+            raise ValueError(f"`x` must be on the device of the layer, {self.weight.device}, got {x.device}")
+        y = self.convolve((x if x.dim() == 3 else x[None]).to(self.weight.dtype), laplacian)
+        if self.bias is not None:
+            y = y + self.bias
+        return y if x.dim() == 3 else y[0]
+
+    def _check_signals(self, x: Tensor) -> None:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"`x` must be a tensor, got {type(x).__name__}")
+        if not x.is_floating_point():
+            raise TypeError(f"`x` must hold floating point numbers, got dtype {x.dtype}")
+        if x.dim() not in (2, 3):
+            raise ValueError(f"`x` must have shape (n, channels) or (batch, n, channels), got {tuple(x.shape)}")
+        if x.device.type == "cpu" and not torch.compiler.is_compiling():
+            total = float(x.detach().sum())
+            if not math.isfinite(total) and not bool(torch.isfinite(x).all()):
+                first = (~torch.isfinite(x)).nonzero()[0].tolist()
+                raise ValueError(f"`x` must be finite, got {x.detach()[tuple(first)].item()} at {first}")
+
+    def _laplacian(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> GraphLaplacian:
+        """Return the prepared Laplacian of what was given; made again only if a tensor is another or was changed."""
+        if isinstance(edges, (GraphLaplacian, Laplacian)):
+            for name, value in (("edge_weight", edge_weight), ("batch", batch), ("lambda_max", lambda_max)):
+                if value is not None:
+                    raise ValueError(f"`{name}` must not be given together with a prepared Laplacian")
+            self._check_kind(edges)
+            if isinstance(edges, GraphLaplacian):
+                return edges
+        key = (
+            None if torch.compiler.is_compiling() else _Key.of((edges, edge_weight, batch, lambda_max), x, self.weight)
+        )
+        if key is not None and self._prepared is not None and self._prepared[0].matches(key):
+            return self._prepared[1]
+        if isinstance(edges, Laplacian):
+            laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.weight.dtype, device=x.device)
+        else:
+            laplacian = GraphLaplacian.from_edge_index(
+                edges,
+                edge_weight,
+                x.shape[-2],
+                normalization=self.normalization,
+                batch=batch,
+                lambda_max=lambda_max,
+                dtype=self.weight.dtype if not self.is_lazy else x.dtype,
+            )
+        if key is not None:
+            self._prepared = (key, laplacian)
+        return laplacian
+
+    def _check_kind(self, laplacian: GraphLaplacian | Laplacian) -> None:
+        kind = laplacian.kind if isinstance(laplacian, Laplacian) else NORMALIZATIONS[laplacian.normalization]
+        expected = NORMALIZATIONS[self.normalization]
+        if kind != expected:
+            raise ValueError(
+                f"the Laplacian must be {expected} as the layer's normalization={self.normalization!r} says, got a "
+                f"{kind} one"
+            )
+
+    def extra_repr(self) -> str:
+        """Say the sizes."""
+        return f"{self.in_channels}, {self.out_channels}, order={self.order}, normalization={self.normalization!r}"
+
+
+class _Key:
+    """What tells one graph from another without looking at its numbers: which objects, in which version.
+
+    A change that torch does not count, such as writing into the memory of a tensor through numpy, is not seen.
+    """
+
+    def __init__(self, facts: tuple[Any, ...], references: tuple[Any, ...]) -> None:
+        self.facts = facts
+        self.references = references
+
+    @classmethod
+    def of(cls, given: tuple[Any, ...], x: Tensor, weight: Tensor) -> _Key | None:
+        """Describe what was given; None if its changes cannot be followed."""
+        facts: list[Any] = [x.shape[-2], x.device, x.dtype, weight.dtype]
+        references = []
+        for value in given:
+            if isinstance(value, Tensor) and value.is_inference():
+                return None
+            if isinstance(value, (Tensor, Laplacian)):
+                facts.append((id(value), getattr(value, "_version", 0)))
+                references.append(weakref.ref(value))
+            else:
+                facts.append(value)
+        return cls(tuple(facts), tuple(references))
+
+    def matches(self, other: _Key) -> bool:
+        """Say whether the same objects are still there, unchanged."""
+        return self.facts == other.facts and all(reference() is not None for reference in self.references)
+
+
+def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None) -> None:
+    """Fill weights of shape (..., in, out) uniformly, so that in times ``power`` times their variance is one."""
+    limit = math.sqrt(3 / (weight.shape[-2] * power))
+    with torch.no_grad():
+        weight.uniform_(-limit, limit, generator=generator)

@@ -1,0 +1,355 @@
+"""Convolution with learned Cayley filters and a learned spectral zoom."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.parameter import Parameter
+
+from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
+from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive
+from cayleygsp.cayley import CayleyPolynomial
+from cayleygsp.filters import CayleyFilter
+from cayleygsp.laplacian import laplacian as core_laplacian
+from cayleygsp.nn import functional
+from cayleygsp.nn._layer import GraphConv, glorot_like
+from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.powers import basis_coefficients, basis_size, power_basis
+
+METHODS = ("chebyshev", "exact", "jacobi")
+
+# Sweeps after the start vector, as in the authors' code.
+_N_ITER = 10
+
+# How far beyond the last value seen the zoom may have moved on a device that is not waited for.
+_HINT_MARGIN = 1.5
+
+
+class CayleyConv(GraphConv):
+    r"""A layer of Cayley filters, one for each pair of channels, Eq. (4) of the paper.
+
+    .. math:: y_o = b_o + \sum_i \Big( c_{0,io}\, x_i + 2\,\mathrm{Re} \sum_{j=1}^r c_{j,io}\, C(h\Delta)^j x_i \Big),
+              \qquad C(x) = \frac{x - i}{x + i}
+
+    The zoom h > 0 is learned too; its logarithm is the parameter.
+
+    Parameters
+    ----------
+    in_channels : int
+        Channels of the input, or -1 to find out at the first call.
+    out_channels : int
+        Channels of the output.
+    order : int
+        r ≥ 1: a filter has 2r + 1 real parameters, or r + 1 with ``real_coeffs``. PyTorch Geometric's ChebConv counts
+        terms, K = r + 1.
+    method : {"chebyshev", "exact", "jacobi"}
+        "chebyshev": one real recurrence for all powers, with an error of at most ``tol`` in each; memory does not
+        depend on its length. "exact": the dense eigenbasis, computed once and kept by the Laplacian; for small graphs
+        that are prepared once. "jacobi": the paper's scheme, differentiated through its sweeps, with the memory that
+        this takes.
+    n_iter : int, optional
+        Jacobi sweeps after the start vector; 10 by default.
+    tol : float
+        Largest error of each basis function, which is of size 2.
+    zoom : float
+        h to start from.
+    normalization : {"sym", None}
+        Normalized Laplacian, or combinatorial.
+    real_coeffs : bool
+        Real coefficients :math:`c_j`.
+    shared_filter : bool
+        One filter for all channels, then a dense matrix: :math:`g(\Delta) X W`.
+    bias : bool
+        Whether to add a learned number to each output channel.
+    zoom_per_channel : bool
+        A zoom for each output channel; slower, as each has a recurrence of its own.
+
+    Attributes
+    ----------
+    weight : Parameter, shape (2r + 1, in_channels, out_channels)
+        :math:`c_0, \mathrm{Re}\,c_1, \mathrm{Im}\,c_1, \dots`; only real parts with ``real_coeffs``. With
+        ``shared_filter`` its shape is (in_channels, out_channels).
+    coeffs : Parameter, shape (2r + 1,)
+        The filter itself, with ``shared_filter`` alone.
+    log_zoom : Parameter, shape () or (out_channels,)
+        log h.
+
+    Notes
+    -----
+    Weights start uniform with a variance of 1/(in_channels (1 + 4r)): the squares of the basis functions sum to 1 + 4r
+    at every frequency, so that an output has the variance of the inputs, whatever the order and the graph are. A shared
+    filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it is.
+
+    Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
+    except for method "exact".
+
+    Shapes: x (n, in_channels) or (batch, n, in_channels) gives the same with out_channels.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.nn import CayleyConv, GraphLaplacian
+    >>> layer = CayleyConv(1, 8, order=3)
+    >>> L = GraphLaplacian.from_laplacian(cg.laplacian(cg.gallery.ring(16), "normalized"))
+    >>> layer(torch.ones(100, 16, 1), L).shape
+    torch.Size([100, 16, 8])
+    >>> layer
+    CayleyConv(1, 8, order=3, normalization='sym', method='chebyshev')
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        order: int,
+        *,
+        method: Literal["chebyshev", "exact", "jacobi"] = "chebyshev",
+        n_iter: int | None = None,
+        tol: float = 1e-4,
+        zoom: float = 1.0,
+        normalization: str | None = "sym",
+        real_coeffs: bool = False,
+        shared_filter: bool = False,
+        bias: bool = True,
+        zoom_per_channel: bool = False,
+    ) -> None:
+        super().__init__(in_channels, out_channels, order, normalization, bias)
+        self.method = check_choice(method, "method", METHODS)
+        if n_iter is not None and method != "jacobi":
+            raise ValueError(f"`n_iter` must be None unless method='jacobi', got {n_iter}")
+        self.n_iter = _N_ITER if n_iter is None else check_integer(n_iter, "n_iter", at_least=0)
+        self.tol = check_positive(tol, "tol")
+        self.initial_zoom = check_positive(zoom, "zoom")
+        self.real_coeffs = bool(real_coeffs)
+        self.shared_filter = bool(shared_filter)
+        self.zoom_per_channel = bool(zoom_per_channel)
+        if self.shared_filter and self.zoom_per_channel:
+            raise ValueError("`zoom_per_channel` must be False with `shared_filter`, which has one zoom")
+        self.log_zoom = Parameter(torch.empty((self.out_channels,) if self.zoom_per_channel else ()))
+        if self.shared_filter:
+            self.coeffs = Parameter(torch.empty(self.n_coeffs))
+        self._mirror = _ZoomMirror()
+        self._make_weight()
+        self.reset_parameters()
+
+    @property
+    def n_coeffs(self) -> int:
+        """Real parameters of one filter."""
+        return basis_size(self.order, real=self.real_coeffs)
+
+    @property
+    def zoom(self) -> Tensor:
+        """The zoom h, positive whatever the parameter is."""
+        return self.log_zoom.exp()
+
+    def weight_shape(self, in_channels: int) -> tuple[int, ...]:
+        """Return the shape of the weights."""
+        pair = (in_channels, self.out_channels)
+        return pair if self.shared_filter else (self.n_coeffs, *pair)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights again and go back to the zoom of the start.
+
+        Parameters
+        ----------
+        generator : torch.Generator, optional
+            Source of random numbers; torch's global one by default.
+        """
+        with torch.no_grad():
+            self.log_zoom.fill_(math.log(self.initial_zoom))
+            if self.bias is not None:
+                self.bias.zero_()
+            if self.shared_filter:
+                self.coeffs.zero_()
+                self.coeffs[:2] = torch.tensor([0.5, -0.25])
+        if not self.is_lazy:
+            glorot_like(self.weight, 1 if self.shared_filter else self._basis_power(), generator)
+
+    def _basis_power(self) -> float:
+        """Return the sum of the squares of the basis functions; 1 + 4r at every frequency unless only cosines are left.
+
+        Those are averaged over the spectrum of the normalized Laplacian, taken to be uniform; for the combinatorial
+        one, of which nothing is known, over the circle.
+        """
+        if not self.real_coeffs:
+            return 1 + 4 * self.order
+        if self.normalization is None:
+            return 1 + 2 * self.order
+        values = power_basis(self.order, self.initial_zoom * np.linspace(0, 2, 257), real=True)
+        return float((values**2).sum(axis=1).mean())
+
+    def extra_repr(self) -> str:
+        """Say the sizes and what is not the default."""
+        said = [super().extra_repr(), f"method={self.method!r}"]
+        if self.method == "jacobi":
+            said.append(f"n_iter={self.n_iter}")
+        for name in ("real_coeffs", "shared_filter", "zoom_per_channel"):
+            if getattr(self, name):
+                said.append(f"{name}=True")
+        return ", ".join(said)
+
+    # --------------------------------------------------------------------------------------- computation
+
+    def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Filter signals of shape (batch, n, in_channels)."""
+        if self.shared_filter:
+            if self.out_channels < self.in_channels:
+                return self._filter_all(x @ self.weight, laplacian)
+            return self._filter_all(x, laplacian) @ self.weight
+        if self.zoom_per_channel:
+            columns = [
+                self._mix(x, self.weight[:, :, o : o + 1], self.log_zoom[o], laplacian)
+                for o in range(self.out_channels)
+            ]
+            return torch.cat(columns, dim=2)
+        return self._mix(x, self.weight, self.log_zoom, laplacian)
+
+    def _filter_all(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Apply the shared filter to every channel: channels become signals."""
+        batch, n, channels = x.shape
+        signals = x.transpose(1, 2).reshape(batch * channels, n, 1)
+        y = self._mix(signals, self.coeffs[:, None, None], self.log_zoom, laplacian)
+        return y.reshape(batch, channels, n).transpose(1, 2)
+
+    def _mix(self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        if self.method == "chebyshev":
+            elsewhere = log_zoom.device.type not in ("cpu", "meta")
+            hint = self._mirror.upper_bound(self.log_zoom) if elsewhere else None
+            return functional.cayley_conv(
+                x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=hint
+            )
+        if self.method == "exact":
+            return functional.exact_conv(x, weight, log_zoom, laplacian, real=self.real_coeffs)
+        return functional.jacobi_conv(x, weight, log_zoom, laplacian, self.n_iter, real=self.real_coeffs)
+
+    # ------------------------------------------------------------------------------------- what was learned
+
+    def polynomial(self, in_channel: int, out_channel: int) -> CayleyPolynomial:
+        """Return the learned response from one channel to another.
+
+        Parameters
+        ----------
+        in_channel, out_channel : int
+            Which filter.
+
+        Examples
+        --------
+        >>> from cayleygsp.nn import CayleyConv
+        >>> CayleyConv(2, 3, order=4, zoom=0.5).polynomial(1, 2)
+        CayleyPolynomial(order=4, zoom=0.5)
+        """
+        i = _check_channel(in_channel, self.in_channels, "in_channel")
+        o = _check_channel(out_channel, self.out_channels, "out_channel")
+        weights = self._weights()[:, i, o]
+        return CayleyPolynomial(basis_coefficients(weights, real=self.real_coeffs), float(self._zooms()[o]))
+
+    def to_filter(self, graph: GraphLike, in_channel: int, out_channel: int, **options: Any) -> CayleyFilter:
+        """Return the learned filter from one channel to another as a filter of the core, without the bias.
+
+        Parameters
+        ----------
+        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            See :func:`cayleygsp.laplacian`; the kind of Laplacian is that of the layer.
+        in_channel, out_channel : int
+            Which filter.
+        **options
+            Passed to :class:`cayleygsp.CayleyFilter`. By default the method is "jacobi" with the same sweeps for a
+            layer with that method, "auto" for others.
+        """
+        L = core_laplacian(graph, NORMALIZATIONS[self.normalization])
+        if self.method == "jacobi":
+            options = {"method": "jacobi", "n_iter": self.n_iter, **options}
+        return CayleyFilter(L, self.polynomial(in_channel, out_channel), **options)
+
+    def responses(self, eigenvalues: ArrayLike) -> FloatArray:
+        """Return all learned responses at the given frequencies.
+
+        Parameters
+        ----------
+        eigenvalues : array_like, shape (k,)
+            Frequencies.
+
+        Returns
+        -------
+        numpy.ndarray, shape (k, in_channels, out_channels)
+        """
+        lam = check_eigenvalues(eigenvalues).astype(np.float64)
+        if lam.ndim != 1:
+            raise ValueError(f"`eigenvalues` must be one-dimensional, got shape {lam.shape}")
+        weights, zooms = self._weights(), self._zooms()
+        out = np.empty((lam.size, weights.shape[1], weights.shape[2]))
+        for o, h in enumerate(zooms):
+            out[:, :, o] = power_basis(self.order, h * lam, real=self.real_coeffs) @ weights[:, :, o]
+        return out
+
+    def _weights(self) -> FloatArray:
+        """Return the weights, shape (2r + 1, in_channels, out_channels), as an array of the core."""
+        if self.is_lazy:
+            raise ValueError("the layer has no filters before its first call: in_channels is not known")
+        weight = self.weight.detach().double().cpu()
+        if self.shared_filter:
+            weight = self.coeffs.detach().double().cpu()[:, None, None] * weight
+        return weight.numpy()
+
+    def _zooms(self) -> FloatArray:
+        return np.broadcast_to(self.log_zoom.detach().double().cpu().exp().numpy(), (self.out_channels,))
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        super()._load_from_state_dict(*args, **kwargs)
+        self._mirror = _ZoomMirror()  # the zoom may be quite another one now
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_mirror": _ZoomMirror()}
+
+
+def _check_channel(channel: Any, n_channels: int, name: str) -> int:
+    index = check_integer(channel, name, at_least=0)
+    if n_channels != -1 and index >= n_channels:
+        raise ValueError(f"`{name}` must be below {n_channels}, got {index}")
+    return index
+
+
+class _ZoomMirror:
+    """The largest zoom of a layer on another device, as far as it is known here without waiting for that device.
+
+    The degree of the series must be known on the host. A copy is sent off when the parameter has changed and read when
+    it has arrived; until then the last value is used. It is given with a margin, as the zoom may have moved since.
+    """
+
+    def __init__(self) -> None:
+        self.value: float | None = None
+        self.version = -1
+        self.arriving: tuple[Tensor, Any] | None = None
+
+    def upper_bound(self, log_zoom: Tensor) -> float:
+        if not torch.compiler.is_compiling():
+            self.refresh(log_zoom.detach())
+        assert self.value is not None, "the layer must be called once before it is compiled for this device"
+        return _HINT_MARGIN * math.exp(self.value)
+
+    def refresh(self, log_zoom: Tensor) -> None:
+        if self.value is None:
+            self.value = float(log_zoom.max())  # the only time that is waited for
+            self.version = log_zoom._version
+        if self.arriving is not None and (self.arriving[1] is None or self.arriving[1].query()):
+            self.value, self.arriving = float(self.arriving[0].max()), None
+        if self.arriving is None and log_zoom._version != self.version:
+            self.version = log_zoom._version
+            self.arriving = _send_to_host(log_zoom)
+
+
+def _send_to_host(log_zoom: Tensor) -> tuple[Tensor, Any]:
+    """Start a copy to the host; return where it arrives and the event that tells when."""
+    on_cuda = log_zoom.device.type == "cuda"
+    target = torch.empty(log_zoom.shape, dtype=log_zoom.dtype, pin_memory=on_cuda)
+    target.copy_(log_zoom, non_blocking=on_cuda)
+    event = None
+    if on_cuda:
+        event = torch.cuda.Event()
+        event.record()
+    return target, event

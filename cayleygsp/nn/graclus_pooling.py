@@ -1,0 +1,187 @@
+"""Pooling on a coarsened graph, in which fake vertices never count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from cayleygsp._typing import Array, GraphLike
+from cayleygsp._validation import check_choice, check_integer
+from cayleygsp.coarsening import Coarsening, coarsen
+
+OPS = ("max", "mean")
+
+
+class GraclusPooling(nn.Module):
+    r"""Pool signals from one level of a coarsened graph to another, over groups of :math:`2^k` vertices in a row.
+
+    A group's result is the maximum or the mean over its real vertices alone: whatever bias or nonlinearity came
+    before, what stands at fake vertices neither wins nor weighs. A group without any real vertex gives zero.
+
+    Parameters
+    ----------
+    coarsening : Coarsening or graph-like
+        The hierarchy, shared by all poolings of a network. A graph is coarsened to the levels that are needed.
+    n_levels : int
+        How many levels to go up: 1 pools by two, 2 by four.
+    level : int
+        Level of the input, 0 being the finest.
+    op : {"max", "mean"}
+        What to take of each group.
+    rng : numpy.random.Generator, int or None
+        Source of randomness if a graph is to be coarsened.
+
+    Attributes
+    ----------
+    coarsening : Coarsening
+        The hierarchy; its graphs are those of the convolutions in between.
+    in_vertices, out_vertices : int
+        Vertices before and after, fake ones included.
+    n_vertices, n_padded : int
+        Vertices of the given graph, and of level 0.
+
+    Raises
+    ------
+    ValueError
+        If the coarsening has too few levels; when called, if the shape of the input does not fit.
+
+    Notes
+    -----
+    The order of the vertices and the places of the fake ones are buffers: they move with ``.to`` and are in
+    ``state_dict``. One that was saved with another coarsening is refused, as nothing that was learnt would fit.
+
+    Shapes:
+
+    - input: (in_vertices, channels) or (batch, in_vertices, channels)
+    - output: (out_vertices, channels) or (batch, out_vertices, channels)
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> import torch
+    >>> from cayleygsp.coarsening import coarsen
+    >>> from cayleygsp.nn.graclus_pooling import GraclusPooling
+    >>> tree = coarsen(cg.gallery.path(11), levels=2, rng=0)
+    >>> pool = GraclusPooling(tree, n_levels=2)
+    >>> pool
+    GraclusPooling(12, 3, level=0, n_levels=2, op='max')
+    >>> x = torch.arange(11.0)[:, None]
+    >>> pool(pool.permute(x)).shape
+    torch.Size([3, 1])
+    """
+
+    position: Tensor
+    fake: Tensor
+    empty: Tensor
+    count: Tensor
+
+    def __init__(
+        self,
+        coarsening: Coarsening | GraphLike,
+        n_levels: int = 1,
+        level: int = 0,
+        op: str = "max",
+        *,
+        rng: Any = None,
+    ) -> None:
+        super().__init__()
+        self.n_levels = check_integer(n_levels, "n_levels", at_least=1)
+        self.level = check_integer(level, "level", at_least=0)
+        self.op = check_choice(op, "op", OPS)
+        top = self.level + self.n_levels
+        if not isinstance(coarsening, Coarsening):
+            coarsening = coarsen(coarsening, levels=top, rng=rng)
+        if top > coarsening.levels:
+            raise ValueError(
+                f"`coarsening` must have at least level + n_levels = {top} levels, got one with {coarsening.levels}"
+            )
+        self.coarsening = coarsening
+        # Plain numbers, for compilers that do not look into a coarsening.
+        self.n_vertices, self.n_padded = coarsening.n_vertices, coarsening.sizes[0]
+        self.in_vertices = coarsening.sizes[self.level]
+        self.out_vertices = coarsening.sizes[top]
+        for name, places in self._places().items():
+            self.register_buffer(name, torch.tensor(places))
+
+    def _places(self) -> dict[str, Array]:
+        """Return what the buffers hold: where vertices are, which of the input are fake, and what groups hold."""
+        is_fake = self.coarsening.is_fake[self.level]
+        count = np.count_nonzero(~is_fake.reshape(self.out_vertices, -1), axis=1)
+        return {
+            "position": self.coarsening.position,
+            "fake": np.flatnonzero(is_fake),
+            "empty": np.flatnonzero(count == 0),
+            "count": np.maximum(count, 1)[:, None],
+        }
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Pool ``x``."""
+        self._check(x, self.in_vertices)
+        size = 2**self.n_levels
+        if self.op == "mean":
+            return _filled(x, self.fake, 0.0).unflatten(-2, (-1, size)).sum(-2) / self.count
+        x = _filled(x, self.fake, float("-inf"))
+        # One-dimensional pooling wants the vertices last; seen this way it runs over whole rows of channels.
+        pooled = F.max_pool1d(x.transpose(-2, -1), size).transpose(-2, -1)
+        return _filled(pooled, self.empty, 0.0)
+
+    def permute(self, x: Tensor) -> Tensor:
+        """Bring signals from the order of the given graph into that of level 0, with zeros at fake vertices.
+
+        Parameters
+        ----------
+        x : torch.Tensor, shape (n_vertices, channels) or (batch, n_vertices, channels)
+            Signals on the given graph.
+        """
+        self._check(x, self.n_vertices)
+        padded = x.new_zeros((*x.shape[:-2], self.n_padded, x.shape[-1]))
+        return padded.index_copy(-2, self.position, x)
+
+    def unpermute(self, x: Tensor) -> Tensor:
+        """Bring signals of level 0 back into the order of the given graph; what fake vertices hold is left out.
+
+        Parameters
+        ----------
+        x : torch.Tensor, shape (n_padded, channels) or (batch, n_padded, channels)
+            Signals on level 0.
+        """
+        self._check(x, self.n_padded)
+        return x.index_select(-2, self.position)
+
+    def extra_repr(self) -> str:
+        """Say the sizes, the levels and the operation."""
+        return f"{self.in_vertices}, {self.out_vertices}, level={self.level}, n_levels={self.n_levels}, op={self.op!r}"
+
+    def _check(self, x: Tensor, n_vertices: int) -> None:
+        if not x.is_floating_point():
+            raise TypeError(f"`x` must be floating-point numbers, got dtype {x.dtype}")
+        if x.dim() not in (2, 3) or x.shape[-2] != n_vertices:
+            raise ValueError(
+                f"`x` must have shape ({n_vertices}, channels) or (batch, {n_vertices}, channels), got {tuple(x.shape)}"
+            )
+        if x.device != self.position.device:
+            raise ValueError(f"`x` must be on the device of the layer, {self.position.device}, got {x.device}")
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        """Load the buffers, but refuse those of another coarsening."""
+        differs = False
+        for name, places in self._places().items():
+            saved = state_dict.get(prefix + name)
+            if saved is not None and saved.device.type != "meta":
+                differs |= not np.array_equal(saved.cpu().numpy(), places)
+        if differs:
+            error_msgs = args[-1]
+            error_msgs.append(
+                f"{prefix or 'the pooling'}: saved with another coarsening; make the layer with the same graph and rng"
+            )
+            return
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+def _filled(x: Tensor, places: Tensor, value: float) -> Tensor:
+    """Return x with another value at some vertices; x itself, not a copy, if there are none."""
+    return x.index_fill(-2, places, value) if places.numel() else x

@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cayleygsp.nn import GraphLaplacian, _step, functional
+from cayleygsp.powers import power_coefficients
+from cayleygsp.recurrence import sum_series_by_scipy
+from tests.nn.helpers import random_graph, signals
+from tests.strategies import laplacians
+
+# said by torch of its own format
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+
+
+def reference_terms(L, coeffs, x):
+    """Return the terms by scipy, shape (batch, n, blocks, features)."""
+    batch, n, features = x.shape
+    columns = x.numpy().transpose(1, 0, 2).reshape(n, -1)
+    lmax = L.lmax or 1.0
+    y = sum_series_by_scipy(L.matrix.astype(columns.dtype), lmax, coeffs.numpy(), columns)
+    return y.reshape(-1, n, batch, features).transpose(2, 1, 0, 3)
+
+
+def paths(monkeypatch):
+    """Yield names of the ways through the code, set one after the other."""
+    yield "plain"
+    monkeypatch.setattr(_step, "_BUFFER_BYTES", 1)
+    for capacity in (1, 2, 5):
+        monkeypatch.setattr(_step, "_MIN_TERMS", capacity)
+        yield f"chunks of {capacity}"
+    monkeypatch.setattr(_step, "_share_tiles", lambda *sizes: True)
+    monkeypatch.setattr(_step, "_THREAD_SIZE", 0)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    yield "rows"
+    monkeypatch.setattr(_step, "_MIN_TERMS", 16)
+    yield "rows, one chunk"
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (3, 32), (2, 33), (40, 1), (5, 70), (7, 3)])
+def test_terms_and_combine_match_scipy_on_every_path(monkeypatch, dtype, shape):
+    batch, features = shape
+    L, prepared = random_graph()
+    graph = prepared.tensors(dtype, own_scale=False)
+    x = signals(batch, L.n_vertices, features, dtype=dtype)
+    atol = 1e-12 if dtype == torch.float64 else 2e-5
+    for n_terms in (1, 2, 3, 11):
+        a = signals(4, n_terms, seed=n_terms, dtype=dtype)
+        z = signals(batch, L.n_vertices, 4, features, seed=5, dtype=dtype)
+        expected = reference_terms(L, a, x)
+        identity = torch.eye(n_terms, dtype=dtype)
+        expected_all = reference_terms(L, identity, x)
+        summed = sum(reference_terms(L, a[s : s + 1], z[:, :, s])[:, :, 0] for s in range(4))
+        z_all = signals(batch, L.n_vertices, n_terms, features, seed=6, dtype=dtype)
+        summed_all = sum(reference_terms(L, identity[s : s + 1], z_all[:, :, s])[:, :, 0] for s in range(n_terms))
+        with monkeypatch.context() as patch:
+            for name in paths(patch):
+                np.testing.assert_allclose(_step.terms(graph, x, a, n_terms), expected, atol=atol, err_msg=name)
+                np.testing.assert_allclose(_step.terms(graph, x, None, n_terms), expected_all, atol=atol, err_msg=name)
+                np.testing.assert_allclose(_step.combine(graph, z, a, n_terms), summed, atol=atol, err_msg=name)
+                got = _step.combine(graph, z_all, None, n_terms)
+                np.testing.assert_allclose(got, summed_all, atol=atol, err_msg=name)
+
+
+@pytest.mark.parametrize("n_terms", [1, 2, 16, 17, 40])
+def test_torch_path_of_other_devices_is_the_same(n_terms):
+    L, prepared = random_graph(normalization=None)
+    graph = prepared.tensors(torch.float64, own_scale=False)
+    x, z = signals(3, L.n_vertices, 4), signals(3, L.n_vertices, 5, 4)
+    for a in (signals(5, n_terms), None):
+        blocks = torch.empty(3, L.n_vertices, n_terms if a is None else 5, 4, dtype=torch.float64)
+        got = _step._terms_by_torch(graph, x, a, n_terms, blocks)
+        torch.testing.assert_close(got, _step.terms(graph, x, a, n_terms), atol=1e-11, rtol=0)
+        if a is None:
+            z = signals(3, L.n_vertices, n_terms, 4)
+        got = _step._combine_by_torch(graph, z, a, n_terms)
+        torch.testing.assert_close(got, _step.combine(graph, z, a, n_terms), atol=1e-10, rtol=0)
+
+
+@settings(max_examples=25)
+@given(L=laplacians(), n_terms=st.integers(1, 30), seed=st.integers(0, 1000))
+def test_terms_and_combine_are_adjoint(L, n_terms, seed):
+    graph = GraphLaplacian.from_laplacian(L).tensors(torch.float64, own_scale=False)
+    a = signals(3, n_terms, seed=seed)
+    x, z = signals(2, L.n_vertices, 3, seed=seed + 1), signals(2, L.n_vertices, 3, 3, seed=seed + 2)
+    left = (z * _step.terms(graph, x, a, n_terms)).sum()
+    right = (x * _step.combine(graph, z, a, n_terms)).sum()
+    assert abs(left - right) <= 1e-11 * n_terms * z.norm() * x.norm()
+
+
+@settings(max_examples=25)
+@given(L=laplacians())
+def test_product_is_the_laplacian(L):
+    x = signals(L.n_vertices, 3)
+    got = functional.laplacian_product(x, GraphLaplacian.from_laplacian(L))
+    np.testing.assert_allclose(got, L.matrix @ x.numpy(), atol=1e-12 * max(L.lmax, 1))
+
+
+def test_empty_signals_give_empty_answers():
+    L, prepared = random_graph()
+    graph = prepared.tensors(torch.float64, own_scale=False)
+    assert _step.terms(graph, signals(0, L.n_vertices, 2), None, 3).shape == (0, L.n_vertices, 3, 2)
+    assert _step.combine(graph, signals(0, L.n_vertices, 3, 2), None, 3).shape == (0, L.n_vertices, 2)
+
+
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("lmax", [2.0, 11.0])
+def test_differentiable_series_is_the_series_of_the_core(real, lmax):
+    log_zoom = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    series = power_coefficients(4, float(log_zoom.exp().detach()), lmax, 1e-12, real=real)
+    n = series.coeffs.shape[1]
+    got = functional.differentiable_series(log_zoom, 4, lmax, n, 2 * n, real=real)
+    np.testing.assert_allclose(got.detach(), series.coeffs, atol=1e-11)
+    assert torch.autograd.gradcheck(
+        lambda t: functional.differentiable_series(t, 4, lmax, 12, 24, real=real), (log_zoom,), atol=1e-6
+    )
+
+
+def test_degree_can_come_from_a_hint(monkeypatch):
+    # what another device does, run here: degree from an upper bound of the zoom, coefficients computed by torch
+    L, prepared = random_graph()
+    graph = prepared.tensors(torch.float64, own_scale=False)
+    log_zoom = torch.tensor(0.2, dtype=torch.float64)
+    exact, n_exact = functional._coefficients(log_zoom, log_zoom, graph, "cayley", 3, 1e-9, L.lmax, -1.0)
+
+    class Elsewhere:
+        type = "elsewhere"
+
+    class Moved:
+        device = Elsewhere()
+
+        def __float__(self):
+            raise AssertionError("the device was asked for the zoom")
+
+    series = functional.differentiable_series
+    monkeypatch.setattr(functional, "differentiable_series", lambda _, *args, **kw: series(log_zoom, *args, **kw))
+    a, n_terms = functional._coefficients(Moved(), log_zoom, graph, "cayley", 3, 1e-9, L.lmax, 1.5 * 1.2214)
+    assert n_terms >= n_exact
+    np.testing.assert_allclose(a[:, :n_exact], exact, atol=1e-9)
+    assert a[:, n_exact:].abs().sum(dim=1).max() < 1e-8
