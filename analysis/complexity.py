@@ -1,0 +1,387 @@
+"""Time of a Cayley layer against its order and the size of the graph, by every method, beside the paper's (Appendix C).
+
+Run ``python -m analysis.complexity`` on a quiet machine. A network is that of the community experiment: one convolution
+with 32 features, ReLU, mean over the vertices, classifier. "Test" is one forward pass of a batch, "training" also the
+backward pass and a step of Adam; all times are means of 30, taken in turns. The paper's times are of another machine (a
+graphics card), so ratios to ChebNet are what can be compared. Its curves against the number of vertices are not in its
+source.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+import cayleygsp as cg
+from analysis import _bench, _results
+from analysis._results import Document
+from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+N_COMMUNITIES = 15
+N_FEATURES = 32
+BATCH = 100
+REPEATS, QUICK_REPEATS = 30, 2
+ORDERS, QUICK_ORDERS = (1, 3, 5, 7, 9, 11, 13), (1, 3)
+SIZES, QUICK_SIZES = (300, 1000, 3000, 10_000, 30_000, 100_000), (90, 150)
+ORDER_VERTICES, QUICK_ORDER_VERTICES = 360, 90
+SIZE_ORDER = 3
+SIZE_BATCH, QUICK_BATCH = 4, 2
+SWEEPS = (1, 5, 9, 13)
+AVERAGE_DEGREE = 14.0
+INNER_SHARE = 0.93
+ZOOM = 1.0
+
+INVERSION, EIGENBASIS, SERIES, CHEBNET = "inversion", "eigenbasis", "series", "ChebNet"
+MODELS = (INVERSION, *(f"jacobi {K}" for K in SWEEPS), EIGENBASIS, SERIES, CHEBNET)
+NAMES = {
+    INVERSION: "exact by inversion, as the paper",
+    EIGENBASIS: "exact by a cached eigenbasis",
+    SERIES: "our series, tol 1e-4",
+    CHEBNET: "ChebNet",
+    **{f"jacobi {K}": f"Jacobi, K = {K}" for K in SWEEPS},
+}
+
+# Dense matrices beyond these sizes take too long for 30 repetitions, or too much memory.
+LARGEST = {INVERSION: 1000, EIGENBASIS: 3000}
+
+# Seconds after which a slow call is not repeated again; the table says how often it was.
+BUDGET, QUICK_BUDGET = 60.0, 0.5
+
+# Seconds for orders 1, 3, …, 13, from the source of the paper's figures.
+PAPER = {
+    "test": {
+        INVERSION: (0.05298, 0.05292, 0.05340, 0.05461, 0.05546, 0.05539, 0.05582),
+        "jacobi 1": (0.00482, 0.00744, 0.01054, 0.01314, 0.01422, 0.01848, 0.02118),
+        "jacobi 5": (0.00675, 0.01355, 0.01982, 0.02907, 0.03471, 0.04223, 0.04713),
+        "jacobi 9": (0.01012, 0.02038, 0.02807, 0.04277, 0.05415, 0.06439, 0.07622),
+        "jacobi 13": (0.01161, 0.02395, 0.04312, 0.05720, 0.07388, 0.09081, 0.10456),
+        CHEBNET: (0.00182, 0.00294, 0.00377, 0.00448, 0.00513, 0.00648, 0.00727),
+    },
+    "training": {
+        INVERSION: (0.17273, 0.17322, 0.17454, 0.17540, 0.18402, 0.18348, 0.18563),
+        "jacobi 1": (0.01312, 0.01847, 0.02905, 0.03745, 0.05003, 0.05644, 0.06742),
+        "jacobi 5": (0.01621, 0.03954, 0.06240, 0.08296, 0.10684, 0.12991, 0.15169),
+        "jacobi 9": (0.02245, 0.05885, 0.09567, 0.13199, 0.16282, 0.20106, 0.23524),
+        "jacobi 13": (0.02871, 0.07830, 0.12546, 0.17498, 0.22352, 0.27696, 0.32319),
+        CHEBNET: (0.01377, 0.01462, 0.01538, 0.01624, 0.01570, 0.01598, 0.01721),
+    },
+}
+KINDS = ("test", "training")
+
+
+# ------------------------------------------------------------------------------------------------ models
+
+
+class InversionConv(CayleyConv):
+    """The convolution as in the paper's exact form: a dense complex system is solved in every call.
+
+    C(hΔ) is formed once a call by solving with hΔ + iI; then every power is a dense product with the signals.
+    """
+
+    def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Filter signals of shape (batch, n, in_channels)."""
+        batch, n, channels = x.shape
+        hL = self.zoom * laplacian.dense().to(x.dtype)
+        eye = torch.eye(n, dtype=x.dtype, device=x.device)
+        C = torch.linalg.solve(torch.complex(hL, eye), torch.complex(hL, -eye))
+        y = x.transpose(0, 1).reshape(n, batch * channels).to(C.dtype)
+        blocks = [y.real]
+        for _ in range(self.order):
+            y = C @ y
+            blocks += [2 * y.real, -2 * y.imag]
+        rows = torch.stack(blocks, dim=1).view(n, -1, batch, channels).permute(2, 0, 1, 3)
+        return rows.reshape(batch, n, -1) @ self.weight.reshape(-1, self.out_channels)
+
+
+def make_layer(model: str, order: int) -> CayleyConv | ChebConv:
+    """Return the convolution of a model."""
+    if model == CHEBNET:
+        return ChebConv(1, N_FEATURES, order, normalization=None)
+    options: dict[str, Any] = {"zoom": ZOOM, "normalization": None}
+    if model == INVERSION:
+        return InversionConv(1, N_FEATURES, order, method="exact", **options)
+    if model == EIGENBASIS:
+        return CayleyConv(1, N_FEATURES, order, method="exact", **options)
+    if model == SERIES:
+        return CayleyConv(1, N_FEATURES, order, tol=1e-4, **options)
+    return CayleyConv(1, N_FEATURES, order, method="jacobi", n_iter=int(model.split()[1]), **options)
+
+
+class Network(nn.Module):
+    """One convolution, ReLU, mean over the vertices, linear classifier."""
+
+    def __init__(self, model: str, order: int, laplacian: GraphLaplacian) -> None:
+        super().__init__()
+        self.conv, self.classify = make_layer(model, order), nn.Linear(N_FEATURES, N_COMMUNITIES)
+        self._laplacian = [laplacian]  # shared by all networks: not a part of this one
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Classify signals of shape (batch, n, 1)."""
+        return self.classify(self.conv(x, self._laplacian[0]).relu().mean(1))
+
+
+def make_graph(n_vertices: int, seed: int) -> cg.Graph:
+    """Return 15 communities with as many edges a vertex at every size, so that time can only grow with n."""
+    size = n_vertices / N_COMMUNITIES
+    p_in = min(INNER_SHARE * AVERAGE_DEGREE / (size - 1), 1.0)
+    p_out = (1 - INNER_SHARE) * AVERAGE_DEGREE / (n_vertices - size)
+    return cg.gallery.communities(N_COMMUNITIES, n_vertices=n_vertices, p_in=p_in, p_out=p_out, rng=seed)
+
+
+# ------------------------------------------------------------------------------------------- measurement
+
+
+def calls_of(model: str, order: int, L: GraphLaplacian, batch: int, seed: int) -> dict[str, Callable[[], Any]]:
+    """Return a forward pass and a training step, both called once before."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(batch, L.n_vertices, 1, generator=generator)
+    y = torch.randint(N_COMMUNITIES, (batch,), generator=generator)
+    network = Network(model, order, L)
+    optimizer = torch.optim.Adam(network.parameters())
+
+    def test() -> None:
+        with torch.no_grad():
+            network(x)
+
+    def training() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(network(x), y).backward()
+        optimizer.step()
+
+    test()
+    training()
+    return {"test": test, "training": training}
+
+
+def point(models: Sequence[str], order: int, n: int, batch: int, args: argparse.Namespace) -> list[Document]:
+    """Time all models at one order and size, in turns."""
+    laplacian = cg.laplacian(make_graph(n, args.seed))
+    L = GraphLaplacian.from_laplacian(laplacian.with_lmax(laplacian.lanczos_bound().upper), dtype=torch.float32)
+    calls: dict[str, Callable[[], Any]] = {}
+    for model in models:
+        calls |= {f"{model}/{kind}": call for kind, call in calls_of(model, order, L, batch, args.seed).items()}
+    samples = _bench.interleave(calls, args.repeats, budget=args.budget, shortest=0.0)
+    rows = []
+    for name, seconds in samples.items():
+        model, kind = name.split("/")
+        found = {"mean": statistics.fmean(seconds), "sd": statistics.pstdev(seconds), "n": len(seconds)}
+        rows.append({"model": model, "kind": kind, "order": order, "n_vertices": n, "batch": batch, "seconds": found})
+    return rows
+
+
+def with_ratios(rows: Sequence[Document], *, paper: bool) -> list[Document]:
+    """Add ratios to ChebNet at the same order, size and kind, and the paper's if asked for."""
+    base = {
+        (row["kind"], row["order"], row["n_vertices"]): row["seconds"]["mean"]
+        for row in rows
+        if row["model"] == CHEBNET
+    }
+    out = []
+    for row in rows:
+        ratio = row["seconds"]["mean"] / base[row["kind"], row["order"], row["n_vertices"]]
+        theirs = PAPER[row["kind"]].get(row["model"]) if paper else None
+        known = None
+        if theirs is not None and row["order"] in ORDERS:
+            k = ORDERS.index(row["order"])
+            known = theirs[k] / PAPER[row["kind"]][CHEBNET][k]
+        out.append({**row, "ratio": ratio, "paper_ratio": known})
+    return out
+
+
+def measure(args: argparse.Namespace, step: Callable[[str], None]) -> Document:
+    """Time everything: orders at one size, then sizes at one order."""
+    by_order, by_size = [], []
+    for order in args.orders:
+        step(f"order {order}")
+        by_order += point(MODELS, order, args.order_vertices, args.batch, args)
+    for n in args.sizes:
+        step(f"{n:,} vertices")
+        models = [model for model in MODELS if n <= LARGEST.get(model, n)]
+        by_size += point(models, SIZE_ORDER, n, args.size_batch, args)
+    return {
+        "by_order": with_ratios(by_order, paper=True),
+        "by_size": with_ratios(by_size, paper=False),
+        "exponents": [exponent(by_size, model, kind) for kind in KINDS for model in MODELS],
+    }
+
+
+def exponent(rows: Sequence[Document], model: str, kind: str) -> Document:
+    """Return the slope of log time over log size over the larger half of the sizes that a model was timed at."""
+    same = [row for row in rows if row["model"] == model and row["kind"] == kind]
+    same = same[-max(len(same) // 2 + 1, 2) :]
+    n, t = (
+        np.log([row[key] if key == "n_vertices" else row[key]["mean"] for row in same])
+        for key in ("n_vertices", "seconds")
+    )
+    return {"model": model, "kind": kind, "exponent": float(np.polyfit(n, t, 1)[0]) if len(same) > 1 else None}
+
+
+# ------------------------------------------------------------------------------------------------ output
+
+
+def table(rows: Sequence[Document], kind: str, key: str) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of one kind: a model a row, an order or a size a column."""
+    values = sorted({row[key] for row in rows})
+    sign = "r" if key == "order" else "n"
+    cells: dict[str, dict[int, str]] = {}
+    for row in rows:
+        if row["kind"] == kind:
+            cells.setdefault(row["model"], {})[row[key]] = cell(row)
+    header = [kind, *(f"{sign} = {value:,}" for value in values)]
+    return header, [[NAMES[model], *(found.get(v, "") for v in values)] for model, found in cells.items()]
+
+
+def cell(row: Document) -> str:
+    """Write a time and its ratio to ChebNet, beside the paper's."""
+    said = f"{_results.format_seconds(row['seconds']['mean'])}, {row['ratio']:.3g}×"
+    if row["paper_ratio"] is not None and row["model"] != CHEBNET:
+        said += f" ({row['paper_ratio']:.3g}×, {row['ratio'] - row['paper_ratio']:+.3g})"
+    return said
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    orders, sizes = document["by_order"], document["by_size"]
+    fewest = min(row["seconds"]["n"] for row in [*orders, *sizes])
+    lines = [
+        "# Time against order and size",
+        "",
+        *_results.header_lines(document),
+        f"- torch: {document['torch']}",
+        f"- Repetitions: {document['repeats']}, of slow calls at least {fewest}",
+        "",
+        f"Mean time, and its ratio to ChebNet at the same order and size. Graphs of 15 communities, combinatorial "
+        f"Laplacian, about {AVERAGE_DEGREE:g} edges a vertex, one channel in, {N_FEATURES} out, h = {ZOOM:g}, single "
+        f"precision. Against the order: {orders[0]['n_vertices']} vertices, batch {orders[0]['batch']}; in brackets "
+        "the paper's ratio, on a graphics card, and the difference.",
+    ]
+    for kind in KINDS:
+        lines += ["", *_results.markdown_table(*table(orders, kind, "order"))]
+    lines += [
+        "",
+        f"Against the number of vertices: order {SIZE_ORDER}, batch {sizes[0]['batch']}. Dense methods stop where they "
+        "get too slow.",
+    ]
+    for kind in KINDS:
+        lines += ["", *_results.markdown_table(*table(sizes, kind, "n_vertices"))]
+    found = [[NAMES[e["model"]], e["kind"], f"{e['exponent']:.2f}"] for e in document["exponents"] if e["exponent"]]
+    lines += [
+        "",
+        "Growth of the time with n, over the larger half of the sizes (1 is linear):",
+        "",
+        *_results.markdown_table(["model", "kind", "exponent"], found),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+STYLES: dict[str, dict[str, Any]] = {
+    INVERSION: {"color": "#000000", "linestyle": "--", "marker": "o"},
+    EIGENBASIS: {"color": "0.45", "linestyle": "-.", "marker": "P"},
+    "jacobi 13": {"color": "#0072B2", "linestyle": "-", "marker": "v"},
+    "jacobi 9": {"color": "#009E73", "linestyle": "-", "marker": "^"},
+    "jacobi 5": {"color": "#56B4E9", "linestyle": "-", "marker": "s"},
+    "jacobi 1": {"color": "#CC79A7", "linestyle": "-", "marker": "D"},
+    SERIES: {"color": "#D55E00", "linestyle": "-", "marker": "x"},
+    CHEBNET: {"color": "#E69F00", "linestyle": ":", "marker": "*"},
+}
+
+
+def draw(document: Document) -> Figure:
+    """Draw times and ratios over the order, and times over the size, test above training."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    axes = figure.subplots(2, 3)
+    for line, kind in zip(axes, KINDS, strict=True):
+        _draw_curves(line[0], document["by_order"], kind, "order", lambda row: 1e3 * row["seconds"]["mean"])
+        _draw_curves(line[1], document["by_order"], kind, "order", lambda row: row["ratio"])
+        _draw_curves(line[2], document["by_size"], kind, "n_vertices", lambda row: 1e3 * row["seconds"]["mean"])
+        line[0].set(ylabel="time, ms", title=f"{kind}: time")
+        line[1].set(ylabel="time over that of ChebNet", title=f"{kind}: ratio (thin: the paper's)")
+        line[2].set(ylabel="time, ms", xscale="log", title=f"{kind}: time against size, r = {SIZE_ORDER}")
+        _draw_paper(line[1], document["by_order"], kind)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    return figure
+
+
+def _draw_curves(ax: Axes, rows: Sequence[Document], kind: str, key: str, value: Callable[[Document], float]) -> None:
+    for model, style in STYLES.items():
+        same = [row for row in rows if row["model"] == model and row["kind"] == kind]
+        ax.plot([row[key] for row in same], [value(row) for row in same], label=NAMES[model], markersize=4, **style)
+    ax.set_xlabel("order r" if key == "order" else "vertices n")
+    ax.set_yscale("log")
+    if key == "order":
+        ax.set_xticks(sorted({row[key] for row in rows}))
+    ax.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
+    ax.title.set_fontsize("small")
+    ax.grid(color="0.92", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_paper(ax: Axes, rows: Sequence[Document], kind: str) -> None:
+    for model, style in STYLES.items():
+        same = [row for row in rows if row["model"] == model and row["kind"] == kind and row["paper_ratio"] is not None]
+        x, y = [row["order"] for row in same], [row["paper_ratio"] for row in same]
+        ax.plot(x, y, linewidth=0.6, marker=style["marker"], markersize=2, markerfacecolor="none", color=style["color"])
+
+
+# -------------------------------------------------------------------------------------------------- main
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis.complexity",
+        description="Time Cayley and Chebyshev layers against order and size. Run it on a quiet machine.",
+    )
+    _results.add_arguments(parser)
+    parser.add_argument("--repeats", type=int, help=f"(default: {REPEATS}, quick: {QUICK_REPEATS})")
+    parser.add_argument("--orders", type=int, nargs="+", metavar="R", help="orders (default: 1 3 … 13, quick: 1 3)")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="vertices (default: 300 … 100,000)")
+    args = parser.parse_args(argv)
+    quick = args.quick
+    if args.repeats is None:
+        args.repeats = QUICK_REPEATS if quick else REPEATS
+    _results.check_arguments(parser, args)
+    args.orders = args.orders or (QUICK_ORDERS if quick else ORDERS)
+    args.sizes = args.sizes or (QUICK_SIZES if quick else SIZES)
+    if min(args.orders) < 1:
+        parser.error(f"--orders must be 1 or more, got {min(args.orders)}")
+    if min(args.sizes) < 3 * N_COMMUNITIES:
+        parser.error(f"--sizes must be {3 * N_COMMUNITIES} or more, got {min(args.sizes)}")
+    args.order_vertices = QUICK_ORDER_VERTICES if quick else ORDER_VERTICES
+    args.batch, args.size_batch = (QUICK_BATCH, QUICK_BATCH) if quick else (BATCH, SIZE_BATCH)
+    args.budget = QUICK_BUDGET if quick else BUDGET
+    return args
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print the tables, and write what was asked for."""
+    argv = sys.argv[1:] if argv is None else argv
+    args = parse_arguments(argv)
+    document = _results.new_document("analysis.complexity", argv, args)
+    document |= {"torch": f"{torch.__version__}, {torch.get_num_threads()} threads", "repeats": args.repeats}
+    with _results.progress_steps(len(args.orders) + len(args.sizes)) as step:
+        document |= measure(args, step)
+    for kind in KINDS:
+        _results.print_table(f"Against the order, {kind}", *table(document["by_order"], kind, "order"))
+    for kind in KINDS:
+        _results.print_table(f"Against the size, {kind}", *table(document["by_size"], kind, "n_vertices"))
+    _results.write_outputs(args, "complexity", document, markdown, draw)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,204 @@
+"""Community detection: the fast ways equal the layers, the quick form learns, and a kill changes nothing."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from analysis import community
+from analysis.community import CHEBNET, EXACT, QUICK, Config, Network
+from tests import oracle
+
+ROOT = Path(__file__).parents[2]
+
+# Over chance, and CayleyNet over ChebNet, in % of the test signals of the quick form.
+CHANCE = 100 / 15
+MARGIN = 10.0
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Run the quick form in one process; return its numbers, page and folder."""
+    folder = tmp_path_factory.mktemp("community")
+    work, results = folder / "work", folder / "results"
+    argv = ["--quick", "--workers", "1", "--device", "cpu", "--work", str(work), "--results", str(results)]
+    assert community.main(argv) == 0
+    assert {path.name for path in results.iterdir()} == {f"community.{end}" for end in ("json", "md", "png")}
+    assert (results / "community.png").read_bytes().startswith(b"\x89PNG")
+    document = json.loads((results / "community.json").read_text(encoding="utf-8"))
+    return document, (results / "community.md").read_text(encoding="utf-8"), work
+
+
+def mean(document, model, order):
+    return next(row["mean"] for row in document["rows"] if (row["model"], row["order"]) == (model, order))
+
+
+def test_quick_form_learns_and_cayley_is_above_chebyshev(ran):
+    document, _, _ = ran
+    assert {row["n"] for row in document["rows"]} == {2}
+    assert all(row["mean"] > 1.5 * CHANCE for row in document["rows"])
+    for order in (1, 3):
+        assert mean(document, EXACT, order) > mean(document, CHEBNET, order) + MARGIN
+        assert mean(document, community.CHEBYSHEV, order) == pytest.approx(mean(document, EXACT, order), abs=MARGIN)
+
+
+def test_page_and_rows_come_from_the_runs(ran):
+    document, page, _ = ran
+    assert community.markdown(document) == page
+    assert document["command"] in page
+    for row in document["rows"]:
+        same = [run for run in document["runs"] if run["setting"] == {"model": row["model"], "order": row["order"]}]
+        assert row["mean"] == pytest.approx(100 * np.mean([run["numbers"]["accuracy"] for run in same]))
+        assert row["sd"] == pytest.approx(100 * np.std([run["numbers"]["accuracy"] for run in same]))
+    changed = copy.deepcopy(document)
+    changed["rows"][0] |= {"mean": 12.25, "sd": 1.0, "paper": 90.14}
+    assert "12.25 ± 1.00 (90.14, -77.89)" in community.markdown(changed)
+
+
+def test_zoom_and_gap_of_every_run_are_those_of_its_graph(ran):
+    document, _, _ = ran
+    for run in document["runs"]:
+        lam = community.make_data(QUICK, run["seed"]).laplacian.eigenvalues
+        assert run["numbers"]["gap"] == pytest.approx([lam[14], lam[15]])
+        assert (run["numbers"]["zoom"] is None) == (run["setting"]["model"] == CHEBNET)
+    learned = [run["numbers"]["zoom"] for run in document["runs"] if run["setting"]["model"] == EXACT]
+    assert all(h > 0 and h != QUICK.zoom for h in learned)
+
+
+def test_killed_run_goes_on_to_the_same_numbers(ran, tmp_path):
+    """Kill the program and its checkpointing run in the middle of training, by a signal that nothing can catch."""
+    document, _, _ = ran
+    argv = ["--quick", "--runs", "1", "--models", EXACT, "jacobi 5", "--workers", "1", "--device", "cpu"]
+    argv += ["--work", str(tmp_path), "--json", str(tmp_path / "found.json")]
+    script = (
+        "import sys; from analysis import _experiment, community\n"
+        "_experiment.Checkpoint.__init__.__defaults__ = (0.0,)\n"
+        "raise SystemExit(community.main(sys.argv[1:]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", script, *argv], env=environment, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        checkpoints: list[Path] = []
+        while not checkpoints and process.poll() is None and time.monotonic() < deadline:
+            checkpoints = [p for p in tmp_path.glob("*/*.pt") if torch.load(p, weights_only=True)["step"] > 0]
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(30) == -signal.SIGKILL
+    assert checkpoints, "killed before the first checkpoint in mid-epoch"
+    assert not (tmp_path / "found.json").exists()
+    assert community.main(argv) == 0
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    expected = [run for run in document["runs"] if run["seed"] == 0 and run["setting"]["model"] in (EXACT, "jacobi 5")]
+    numbers = [(run["setting"], run["numbers"]) for run in found["runs"]]
+    assert numbers == [(run["setting"], run["numbers"]) for run in expected]
+    assert not list(tmp_path.glob("*/*.pt"))
+
+
+@pytest.mark.parametrize("model", [EXACT, "jacobi 0", "jacobi 1", "jacobi 5"])
+@pytest.mark.parametrize(("order", "log_zoom"), [(1, 0.3), (4, -1.2)])
+def test_fast_ways_equal_the_layers_with_gradients(model, order, log_zoom):
+    data = community.make_data(QUICK, 1)
+    network = Network(data, model, order, QUICK, torch.device("cpu"))
+    with torch.no_grad():
+        network.conv.log_zoom.fill_(log_zoom)
+    indices = torch.tensor([5, 0, 77, 30, *range(100, 119)])  # not a multiple of a tile
+    found = []
+    for source in (network._source, None):
+        network._source = source
+        network.zero_grad()
+        features = network.features(indices)
+        features.square().sum().backward()
+        grads = [p.grad.clone() for p in network.conv.parameters()]
+        found.append((features.detach(), grads))
+    torch.testing.assert_close(found[0][0], found[1][0], rtol=1e-4, atol=1e-5)
+    for fast, slow in zip(found[0][1], found[1][1], strict=True):
+        torch.testing.assert_close(fast, slow, rtol=2e-3, atol=1e-4 * float(slow.abs().max()))
+
+
+@pytest.mark.parametrize("model", [EXACT, community.CHEBYSHEV, CHEBNET])
+def test_features_equal_the_dense_filter(model):
+    data = community.make_data(QUICK, 2)
+    network = Network(data, model, 3, QUICK, torch.device("cpu"))
+    with torch.no_grad():
+        found = network.features(torch.arange(6)).numpy()
+    options = {"lmax": data.laplacian.lmax} if model == CHEBNET else {}
+    x = data.signals[:, :6].astype(float)
+    filters = [
+        oracle.dense_filter(
+            data.laplacian, lambda lam, f=f: network.conv.responses(np.maximum(lam, 0.0), **options)[:, 0, f]
+        )
+        for f in range(community.N_FEATURES)
+    ]
+    y = np.stack([G @ x for G in filters], axis=2)
+    np.testing.assert_allclose(found, np.maximum(y, 0).mean(0), rtol=2e-3, atol=2e-4)
+
+
+def test_data_is_what_the_paper_describes():
+    data = community.make_data(QUICK, 3)
+    assert len(set(np.bincount(data.graph.labels))) == 15
+    on = data.graph.labels[:, None] == data.labels
+    noise = data.signals - on
+    assert noise.std() == pytest.approx(0.3, rel=0.01)
+    assert abs(noise.mean()) < 0.01
+    assert abs(noise[on].mean()) < 0.02
+    assert set(data.labels) == set(range(15))
+    assert data.laplacian.lmax == pytest.approx(data.laplacian.eigenvalues[-1])
+
+
+def test_seeds_have_graphs_signals_and_weights_of_their_own():
+    one, other = community.make_data(QUICK, 0), community.make_data(QUICK, 1)
+    assert (one.graph.W != other.graph.W).nnz > 0
+    assert not np.array_equal(one.signals, other.signals)
+    again = community.make_data.__wrapped__(QUICK, 0)
+    assert np.array_equal(one.signals, again.signals)
+
+
+def test_learning_rates_are_tried_on_seeds_of_their_own(tmp_path):
+    argv = ["--quick", "--tune", "--runs", "1", "--orders", "1", "--epochs", "1", "--workers", "1"]
+    argv += ["--work", str(tmp_path / "w"), "--results", str(tmp_path / "r")]
+    assert community.main(argv) == 0
+    document = json.loads((tmp_path / "r" / "community_tuning.json").read_text(encoding="utf-8"))
+    assert {row["lr"] for row in document["rows"]} == set(community.TUNING_RATES)
+    assert {row["model"] for row in document["rows"]} == {EXACT, CHEBNET}
+    page = (tmp_path / "r" / "community_tuning.md").read_text(encoding="utf-8")
+    assert page == community.tuning_markdown(document)
+    assert all(f"seed={community.TUNING_SEED}." in path.name for path in tmp_path.glob("w/*/*seed*.json"))
+
+
+def test_optimizer_gives_each_kind_its_rate():
+    config = dataclasses.replace(QUICK, lr=0.3, cheb_lr=0.2, zoom_lr=0.01)
+    data = community.make_data(QUICK, 0)
+    cayley = community.make_optimizer(Network(data, EXACT, 1, config, torch.device("cpu")), config)
+    assert [(group["lr"], len(group["params"])) for group in cayley.param_groups] == [(0.3, 4), (0.01, 1)]
+    cheb = community.make_optimizer(Network(data, CHEBNET, 1, config, torch.device("cpu")), config)
+    assert [(group["lr"], len(group["params"])) for group in cheb.param_groups] == [(0.2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"smallest": 10, "largest": 20}, "no two communities are of a size, got 10 and 20"),
+        ({"p_out": 1.5}, "`p_out` must be within 0 and 1, got 1.5"),
+        ({"lr": 0.0}, "`lr` must be positive, got 0.0"),
+        ({"noise": -1.0}, "`noise` must not be negative"),
+    ],
+)
+def test_impossible_configurations_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Config(**changes)
+
+
+def test_papers_figures_are_complete():
+    assert set(community.PAPER) == set(community.PAPER_SD) == set(community.MODELS) - {community.CHEBYSHEV}
+    assert all(len(v) == len(community.ORDERS) for v in [*community.PAPER.values(), *community.PAPER_SD.values()])

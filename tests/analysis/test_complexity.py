@@ -1,0 +1,97 @@
+"""The timing study: every method computes the same filter, and page and picture come from the numbers."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import cayleygsp as cg
+from analysis import complexity
+from analysis.complexity import CHEBNET, EIGENBASIS, INVERSION, MODELS, SERIES
+from cayleygsp.nn import GraphLaplacian
+from tests import oracle
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("complexity")
+    assert complexity.main(["--quick", "--results", str(folder)]) == 0
+    assert {path.name for path in folder.iterdir()} == {f"complexity.{end}" for end in ("json", "md", "png")}
+    assert (folder / "complexity.png").read_bytes().startswith(b"\x89PNG")
+    document = json.loads((folder / "complexity.json").read_text(encoding="utf-8"))
+    return document, (folder / "complexity.md").read_text(encoding="utf-8")
+
+
+def test_every_model_is_timed_at_every_order_and_size(ran):
+    document, _ = ran
+    found = {(row["model"], row["kind"], row["order"]) for row in document["by_order"]}
+    assert found == {(m, k, r) for m in MODELS for k in complexity.KINDS for r in complexity.QUICK_ORDERS}
+    assert {row["n_vertices"] for row in document["by_size"]} == set(complexity.QUICK_SIZES)
+    assert all(row["seconds"]["mean"] > 0 for row in [*document["by_order"], *document["by_size"]])
+
+
+def test_ratios_are_those_of_the_times_and_of_the_paper(ran):
+    document, page = ran
+    by_key = {(row["model"], row["kind"], row["order"]): row for row in document["by_order"]}
+    for (model, kind, order), row in by_key.items():
+        base = by_key[CHEBNET, kind, order]["seconds"]["mean"]
+        assert row["ratio"] == pytest.approx(row["seconds"]["mean"] / base)
+        assert (row["paper_ratio"] is None) == (model in (SERIES, EIGENBASIS))
+    # the paper's own figure of ratios, of which times are another
+    assert by_key[INVERSION, "test", 1]["paper_ratio"] == pytest.approx(29.09, rel=2e-3)
+    assert by_key["jacobi 13", "training", 3]["paper_ratio"] == pytest.approx(5.354, rel=2e-3)
+    assert complexity.markdown(document) == page
+    changed = copy.deepcopy(document)
+    row = next(row for row in changed["by_order"] if row["model"] == INVERSION and row["kind"] == "test")
+    row |= {"ratio": 4.0, "paper_ratio": 29.0}
+    row["seconds"]["mean"] = 0.123
+    assert "123 ms, 4× (29×, -25)" in complexity.markdown(changed)
+
+
+@pytest.mark.parametrize("model", [INVERSION, EIGENBASIS, SERIES])
+def test_exact_layers_equal_the_dense_filter(model):
+    L = cg.laplacian(complexity.make_graph(60, 0))
+    layer = complexity.make_layer(model, 3).double()
+    x = np.random.default_rng(0).standard_normal((60, 2))
+    with torch.no_grad():
+        y = layer(torch.from_numpy(x.T[:, :, None].copy()), GraphLaplacian.from_laplacian(L)).numpy()
+    for channel in (0, 31):
+        G = oracle.dense_filter(L, layer.polynomial(0, channel))
+        np.testing.assert_allclose(y[:, :, channel], (G @ x).T, atol=3e-3 if model == SERIES else 1e-9)
+
+
+def test_inversion_has_the_gradients_of_the_eigenbasis():
+    L = GraphLaplacian.from_laplacian(cg.laplacian(complexity.make_graph(60, 0)))
+    layers = [complexity.make_layer(model, 3).double() for model in (INVERSION, EIGENBASIS)]
+    layers[1].load_state_dict(layers[0].state_dict())
+    x = torch.randn(3, 60, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    for layer in layers:
+        layer(x, L).square().sum().backward()
+    for ours, theirs in zip(*(layer.parameters() for layer in layers), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+def test_graphs_have_as_many_edges_a_vertex_at_every_size():
+    for n in (300, 3000, 30_000):
+        graph = complexity.make_graph(n, 0)
+        assert graph.n_vertices == n
+        assert 2 * graph.n_edges / n == pytest.approx(complexity.AVERAGE_DEGREE, rel=0.08)
+
+
+def test_exponent_is_the_slope():
+    rows = [
+        {"model": CHEBNET, "kind": "test", "n_vertices": n, "seconds": {"mean": 1e-6 * n**1.5}} for n in (10, 100, 1000)
+    ]
+    assert complexity.exponent(rows, CHEBNET, "test")["exponent"] == pytest.approx(1.5)
+    assert complexity.exponent(rows[:1], CHEBNET, "test")["exponent"] is None
+
+
+def test_impossible_sizes_and_orders_are_refused(capsys):
+    for argv, message in ((["--sizes", "20"], "--sizes must be 45"), (["--orders", "0"], "--orders must be 1")):
+        with pytest.raises(SystemExit):
+            complexity.parse_arguments(argv)
+        assert message in capsys.readouterr().err
