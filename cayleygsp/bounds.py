@@ -24,7 +24,7 @@ from cayleygsp.cayley import CayleyPolynomial
 from cayleygsp.chebyshev import ChebyshevPolynomial
 from cayleygsp.laplacian import Laplacian, laplacian
 from cayleygsp.methods.base import Response, summation_floor, unit_roundoff
-from cayleygsp.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
+from cayleygsp.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
 
 BoundKind: TypeAlias = Literal["sharp", "safe", "paper"]
 BOUND_KINDS: tuple[BoundKind, ...] = ("sharp", "safe", "paper")
@@ -185,13 +185,15 @@ def is_regular(L: Laplacian) -> bool:
 
 def _modulus(L: Laplacian, h: float) -> FloatArray:
     """Return E = |Diag(hΔ + iI)|."""
+    if not np.isfinite(h * float(L.diagonal.max(initial=0.0))):
+        raise ValueError(f"`zoom` times the largest degree must be finite, got {h:g} times {L.diagonal.max():g}")
     return np.hypot(h * L.diagonal, 1.0)
 
 
 def jacobi_condition(L: Laplacian, h: float) -> float:
     """Return (max E / min E)^{1/2} over the vertices with edges."""
-    d = L.diagonal[L.diagonal > 0]
-    return float(np.sqrt(np.hypot(h * d.max(), 1.0) / np.hypot(h * d.min(), 1.0))) if d.size else 1.0
+    E = _modulus(L, h)[L.diagonal > 0]
+    return float(np.sqrt(E.max() / E.min())) if E.size else 1.0
 
 
 def _has_constant_diagonal(L: Laplacian) -> bool:
@@ -486,7 +488,8 @@ def affordable_zoom(
     def affordable(log_h: float) -> bool:
         return _decay(L, float(np.exp(log_h)), kind).error(p, K) <= atol
 
-    low, high = (float(np.log(limit / d)) for limit in _ZOOM_RANGE)
+    # as logarithms: the quotient itself may be too large or too small for a float
+    low, high = (float(np.clip(np.log(limit) - np.log(d), -700, 700)) for limit in _ZOOM_RANGE)
     if affordable(high):
         return np.inf
     return float(np.exp(_last(affordable, low, high))) if affordable(low) else 0.0
@@ -562,7 +565,8 @@ def series_degree(graph: GraphLike, response: Response, atol: float) -> int:
         n_degrees = response.order + 1
     elif isinstance(response, CayleyPolynomial) and L.lmax > 0:
         log_tail, log_rho = _ellipse_tails(response, L.lmax)
-        n_degrees = max(n_degrees, int(np.min((log_tail - np.log(atol)) / log_rho)) + 2)
+        needed = float(np.min((log_tail - np.log(atol)) / log_rho))  # -inf for the response 0
+        n_degrees = max(n_degrees, int(needed) + 2 if np.isfinite(needed) else 0)
     tails, _ = series_tails(L, response, n_degrees)
     if tails[-1] > atol:
         raise ValueError(f"`atol` must be at least {tails[-1]:.3g}, what samples of this response show, got {atol:.3g}")
@@ -571,13 +575,17 @@ def series_degree(graph: GraphLike, response: Response, atol: float) -> int:
 
 def series_tails(L: Laplacian, response: Response, n_degrees: int) -> tuple[FloatArray, bool]:
     """Bound the tails of a response's series on [0, lmax] beyond the degrees 0 … n - 1, and say if that is proved."""
-    series = _long_series(L, response)
-    proved = series.certificate == "proved"
-    if L.lmax == 0:  # one frequency: every response is constant
-        return np.zeros(n_degrees), proved
-    beyond = np.append(np.cumsum(np.abs(series.coeffs[:0:-1]))[::-1], 0.0) + series.error
     degrees = np.arange(n_degrees)
-    tails = beyond[np.minimum(degrees, series.degree)]
+    if isinstance(response, CayleyPolynomial) and response.degree_bound(L.lmax, 0.0) > MAX_SAMPLES:
+        # too long to be computed: what the poles tell must do
+        tails, proved = np.full(n_degrees, np.inf), True
+    else:
+        series = _long_series(L, response)
+        proved = series.certificate == "proved"
+        if L.lmax == 0:  # one frequency: every response is constant
+            return np.zeros(n_degrees), proved
+        beyond = np.append(np.cumsum(np.abs(series.coeffs[:0:-1]))[::-1], 0.0) + series.error
+        tails = beyond[np.minimum(degrees, series.degree)]
     if isinstance(response, ChebyshevPolynomial):
         tails[response.order :] = 0.0
     if isinstance(response, CayleyPolynomial):

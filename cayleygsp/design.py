@@ -428,7 +428,7 @@ class Fit:
         band, is not looked at.
     lower_bound : float
         No polynomial of the order, at this zoom, has a smaller ``residual_max``. Zero if it is not known: for least
-        squares, and where a ridge was used.
+        squares, where a ridge was used, and where rounding left directions of the basis out.
     coeff_norm : float
         Euclidean norm of the coefficients. When it is far above the response, terms cancel.
     peak : float
@@ -612,8 +612,9 @@ def least_order(
         The largest distance allowed, > 0.
     family : {"cayley", "chebyshev"}
         Which polynomials. For Chebyshev ones without a ridge a lower bound of the error rules out every order below,
-        except that an order which 400 rounds do not settle is taken not to be enough; ``lower_bound`` of a fit of one
-        order less tells. For Cayley ones the zoom is searched at every order, and a better one may have been missed.
+        except that an order which 400 rounds do not settle, or whose basis is not whole to rounding, is taken not to
+        be enough; ``lower_bound`` of a fit of one order less tells. For Cayley ones the zoom is searched at every
+        order, and a better one may have been missed.
     max_order : int
         The largest order to try.
     ridge : float, optional
@@ -891,7 +892,8 @@ class _Basis:
         self.U, s, self.V = U[:, :rank], s[:rank], Vt[:rank].T
         self.scale = np.hypot(s, ridge * s[0])
         self.D = s / self.scale
-        self.has_ridge = ridge > 0
+        # only then do lower bounds speak for all polynomials of the order
+        self.is_whole = ridge == 0 and rank == min(A.shape)
 
     def coefficients(self, z: FloatArray) -> FloatArray:
         """Return the coefficients x for the unknowns z."""
@@ -922,12 +924,12 @@ def _lawson(basis: _Basis, t: FloatArray, n_rounds: int, decide: float | None) -
         lower = max(lower, float(np.sqrt(w @ distance**2)))
         if best <= lower * (1 + 1e-3) or best <= 1e-14 * np.abs(t).max(initial=0.0):
             break
-        if decide is not None and (best <= decide or (lower > decide and not basis.has_ridge)):
+        if decide is not None and (best <= decide or (lower > decide and basis.is_whole)):
             break
         w = w * (distance + 1e-9 * largest)
         w /= w.sum()
     # rounding may put a bound that is met above what meets it
-    bound = 0.0 if basis.has_ridge else min(lower, best)
+    bound = min(lower, best) if basis.is_whole else 0.0
     return _Solution(basis.coefficients(np.sqrt(m) * best_z), best, bound)
 
 
@@ -974,7 +976,7 @@ def _zoom_range(problem: _Problem) -> tuple[float, float]:
     """Return logarithms: from a zoom that sees all of [0, lmax] alike to one that sees the lowest features well."""
     lows = [f for f in problem.features if f > 0]
     if problem.nodes.size and not lows:
-        lows = problem.nodes[problem.nodes > 1e-4 * problem.lmax][:1].tolist()
+        lows = problem.nodes[problem.nodes > 1e-4 * problem.lmax].tolist()
     finest = min([*lows, problem.lmax])
     return float(np.log(0.1 / problem.lmax)), float(np.log(max(30 / finest, 1e4 / problem.lmax)))
 

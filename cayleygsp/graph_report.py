@@ -401,7 +401,8 @@ def _gap_order(frequencies: Frequencies, m: int, h: float) -> int | None:
 def zoom_table(rows: Sequence[ZoomRow]) -> Table:
     """Put the rows into a table."""
     m = rows[0].n_lowest
-    header = ["zoom h", f"half circle of the lowest {m:,}", "dθ/dλ at the last", "best possible", "order for the gap"]
+    lowest = "the lowest" if m == 1 else f"the lowest {m:,}"
+    header = ["zoom h", f"half circle of {lowest}", "dθ/dλ at the last", "best possible", "order for the gap"]
     cells = [
         [
             f"{row.zoom:.4g}",
@@ -441,17 +442,18 @@ def zoom_section(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int
     """Show the spectrum on the half circle and what each zoom resolves."""
     rows = zoom_rows(frequencies, zooms, n_lowest)
     known = frequencies.eigenvalues is not None
+    lowest = "The lowest frequency goes" if n_lowest == 1 else f"The lowest {n_lowest:,} frequencies go"
     text = (
         "A Cayley polynomial sees the frequency λ at C(hλ) = (hλ − i)/(hλ + i) on the unit circle. The zoom h decides "
-        f"which frequencies get room there. The lowest {n_lowest:,} frequencies go up to "
-        f"{'' if known else 'about '}{rows[0].frequency:.3g}."
+        f"which frequencies get room there. {lowest} up to {'' if known else 'about '}{rows[0].frequency:.3g}."
     )
     what = "every frequency" if known else "one point for each hundredth of the frequencies, estimated"
+    diamonds = "is a diamond" if n_lowest == 1 else f"{n_lowest:,} are diamonds"
     circles = Picture.from_figure(
         "spectrum",
         draw_half_circles(frequencies, zooms, n_lowest),
         "Half circles with frequencies on them; the lowest move from the left end to the right as the zoom grows.",
-        f"The spectrum on the half circle, {what}; the lowest {n_lowest:,} are diamonds.",
+        f"The spectrum on the half circle, {what}; the lowest {diamonds}.",
     )
     resolution = Picture.from_figure(
         "resolution",
@@ -789,11 +791,15 @@ def say_needs(needed: Needs) -> str:
     degree = (
         "A Chebyshev series would have millions of terms."
         if needed.series_degree is None
-        else f"A Chebyshev series takes {needed.series_degree:,} products for all powers."
+        else f"A Chebyshev series takes {_counted(needed.series_degree, 'product')} for all powers."
     )
     zoom_ = needed.affordable_zoom
     served = "no zoom is" if zoom_ == 0 else "every zoom is" if zoom_ == math.inf else f"zooms up to {zoom_:.3g} are"
-    return f"{sweeps} {degree} With {needed.n_iter} sweeps {served} proved to keep it."
+    return f"{sweeps} {degree} With {_counted(needed.n_iter, 'sweep')} {served} proved to keep it."
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
 
 
 def format_tol(tol: float) -> str:
@@ -827,10 +833,14 @@ def say_decay(curve: Decay) -> str:
     """Say in words how fast the mass falls."""
     if curve.fit.n_points < 2:
         return "There are too few hops to fit a rate."
-    half = int(np.argmax(curve.mass <= 0.01)) if (curve.mass <= 0.01).any() else None
-    within = "is never reached" if half is None else f"is within {half} hop{'' if half == 1 else 's'}"
+    small = curve.mass <= 0.01
+    outside = (
+        f"What is outside {_counted(int(np.argmax(small)), 'hop')} is at most 1 % of the norm"
+        if small.any()
+        else "What is outside is more than 1 % of the norm however many hops are taken"
+    )
     text = (
-        f"99 % of the norm {within}. The fitted rate is γ = {curve.fit.gamma:.2f} a hop "
+        f"{outside}. The fitted rate is γ = {curve.fit.gamma:.2f} a hop "
         f"(R² = {curve.fit.r_squared:.2f}, {curve.fit.n_points} points)"
     )
     theorem = curve.bound("theorem 4")

@@ -46,6 +46,10 @@ class LanczosBound:
     n_steps: int
 
 
+# Squares of degrees up to this, and of one over it, are numbers with all their digits.
+_LARGEST_DEGREE = 1e150
+
+
 class Laplacian:
     r"""The Laplacian Δ of a weighted undirected graph; make one with :func:`laplacian`.
 
@@ -332,6 +336,12 @@ def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
         d = W.sum(axis=1)
     if not np.isfinite(d).all():
         raise ValueError("`graph` must have finite degrees: the sum of its weights overflows, scale them down")
+    largest = float(d.max(initial=0.0))
+    if kind == "combinatorial" and largest > 0 and not 1 / _LARGEST_DEGREE <= largest <= _LARGEST_DEGREE:
+        raise ValueError(
+            f"`graph` must have a largest degree between {1 / _LARGEST_DEGREE:g} and {_LARGEST_DEGREE:g}, squares of "
+            f"others leave the range of numbers; got {largest:.3g}, scale the weights"
+        )
     L = _combinatorial(W) if kind == "combinatorial" else _normalized(W, d)
     L.eliminate_zeros()
     L.sort_indices()

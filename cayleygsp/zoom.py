@@ -18,6 +18,9 @@ from cayleygsp.cayley import CayleyPolynomial, cayley_angle
 
 __all__ = ["Separation", "angles", "best_zoom", "resolution", "separating_polynomial", "separation"]
 
+# No polynomial of a higher order is made to tell two frequencies apart.
+_MAX_ORDER = 10**6
+
 
 def angles(eigenvalues: ArrayLike, zooms: ArrayLike) -> FloatArray:
     r"""Return the angles of :math:`C(h\lambda)` for every frequency and several zooms.
@@ -194,6 +197,10 @@ def separating_polynomial(first: float, second: float, zoom: float) -> CayleyPol
     """
     found = separation(first, second, zoom, order=1)
     r = found.least_order
+    if r > _MAX_ORDER:
+        raise ValueError(
+            f"`first` and `second` must be further apart: order {r:.3g} would be needed, got {first} and {second}"
+        )
     a = 1 / (1 - np.cos(r * found.angle))
     c = np.zeros(r + 1, dtype=np.complex128)
     c[0] = 1 - a
@@ -222,5 +229,9 @@ def _angle_between(first: float, second: float, zoom: float) -> float:
     if l1 == l2:
         raise ValueError(f"`first` and `second` must be different frequencies, got {l1:g} twice")
     h = check_positive(zoom, "zoom")
-    # tan(α - β) = (tan α - tan β)/(1 + tan α tan β)
-    return float(2 * np.arctan2(h * abs(l1 - l2), 1 + (h * l1) * (h * l2)))
+    if not np.isfinite(h * l1) or not np.isfinite(h * l2):
+        raise ValueError(f"`zoom` times the frequencies must be finite, got {h:g} times {max(l1, l2):g}")
+    # tan(α - β) = (tan α - tan β)/(1 + tan α tan β), divided by tan α where that is large, so that nothing overflows
+    small, large = sorted((h * l1, h * l2))
+    unit = max(large, 1.0)
+    return float(2 * np.arctan2(h * abs(l1 - l2) / unit, 1 / unit + small * (large / unit)))

@@ -315,3 +315,26 @@ def test_a_users_function_has_a_bound_that_is_not_called_proved():
 def test_bad_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(cg.gallery.ring(5), cg.CayleyPolynomial([1, 2], 1.0))
+
+
+def test_overflowing_zoom_is_refused_not_called_valid():
+    with pytest.raises(ValueError, match=r"`zoom` times the largest degree must be finite, got 1e\+308"):
+        bounds.jacobi_bound(cg.gallery.ring(9), cg.CayleyPolynomial([0, 1], 1e308), 3)
+
+
+def test_affordable_zoom_of_very_small_weights_is_found():
+    ring = cg.gallery.ring(9)
+    usual = bounds.affordable_zoom(ring, [0.5, -0.25], 5, atol=1e-3)
+    small = bounds.affordable_zoom(ring.W * 1e-140, [0.5, -0.25], 5, atol=1e-3)
+    assert small * 1e-140 == pytest.approx(usual, rel=1e-5)
+
+
+def test_degree_of_the_zero_response_is_zero():
+    assert bounds.series_degree(cg.gallery.ring(9), cg.CayleyPolynomial([0, 0], 1.0), 1e-6) == 0
+
+
+def test_tails_of_series_too_long_to_compute_come_from_the_poles():
+    L, p = cg.laplacian(cg.gallery.ring(9)), cg.CayleyPolynomial([0, 1], 1e13)
+    tails, proved = bounds.series_tails(L, p, 5)
+    assert proved
+    assert (tails >= 2).all()  # nothing so short comes near a response of this zoom

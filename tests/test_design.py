@@ -404,3 +404,13 @@ def test_what_cannot_be_is_refused(options, error, message):
 def test_unknown_weight_of_a_filter_is_refused():
     with pytest.raises(ValueError, match="`weight` must be one of 'auto', 'spectrum', 'density', 'uniform'"):
         cg.CayleyFilter.fit(cg.gallery.ring(5), "heat:1", 2, weight="all")
+
+
+def test_no_lower_bound_is_claimed_where_rounding_cuts_the_basis():
+    points = np.linspace(0, 0.4, 11)  # order 10 goes through all of them, but not in double precision
+
+    def zigzag(lam):
+        return np.rint(np.asarray(lam) / 0.04) % 2
+
+    fit = design.fit_chebyshev(zigzag, 10, 8.0, points, ridge=0, norm="minimax")
+    assert fit.lower_bound == 0

@@ -148,3 +148,10 @@ def test_eigenbasis_too_large_is_refused_before_any_work(monkeypatch):
     L = cg.laplacian(cg.gallery.ring(50))
     with pytest.raises(MemoryError, match=r"eigenbasis of 50 vertices needs .* method='chebyshev'"):
         _ = L.eigenvalues
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_degrees_whose_squares_are_no_numbers_are_refused(scale):
+    with pytest.raises(ValueError, match="largest degree between 1e-150 and 1e"):
+        cg.laplacian(scale * cg.gallery.ring(5).W)
+    assert cg.laplacian(scale * cg.gallery.ring(5).W, "normalized").lmax <= 2 + 1e-9

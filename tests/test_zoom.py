@@ -143,3 +143,10 @@ def test_one_order_less_than_the_least_cannot_separate():
 def test_what_cannot_be_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_what_overflows_or_cannot_be_told_apart_is_refused():
+    with pytest.raises(ValueError, match="`zoom` times the frequencies must be finite"):
+        cgz.separation(1e200, 2e200, zoom=1e200, order=1)
+    with pytest.raises(ValueError, match="must be further apart"):
+        cgz.separating_polynomial(1.0, 1.0 + 1e-13, 1.0)

@@ -53,8 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
-            stream.reconfigure(errors="replace")  # letters that a terminal cannot show are no reason to fail
+        if isinstance(stream, TextIOWrapper):
+            # letters that a terminal cannot show are no reason to fail, nor are file names that are no text
+            stream.reconfigure(errors="replace")
     command = typer.main.get_command(app)
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:

@@ -105,8 +105,8 @@ def load_graph(name: str, variable: str | None = None, seed: int = 0) -> Graph:
             raise ValueError(f"built-in graphs are {', '.join('@' + known for known in _BUILT_IN)}, got {name!r}")
         make, least, most = _BUILT_IN[word]
         if not least <= len(numbers) <= most:
-            wanted = f"{least}" if least == most else f"{least} to {most}"
-            raise ValueError(f"@{word} takes {wanted} numbers, each behind a colon, got {name!r}")
+            wanted = counted(most, "number") if least == most else f"{least} to {counted(most, 'number')}"
+            raise ValueError(f"@{word} takes {wanted}, each behind a colon, got {name!r}")
         if not all(re.fullmatch(r"\d+", number) for number in numbers):
             raise ValueError(f"@{word} takes whole numbers, got {name!r}")
         made = make(seed, *map(int, numbers))
@@ -167,7 +167,8 @@ def _read_text(path: Path) -> Array:
         except ValueError:
             raise ValueError(f"'{path}', line {number}: expected numbers, got {content[:60]!r}") from None
         if rows and len(row) != len(rows[0]):
-            raise ValueError(f"'{path}', line {number}: expected {len(rows[0])} numbers as before, got {len(row)}")
+            wanted = counted(len(rows[0]), "number")
+            raise ValueError(f"'{path}', line {number}: expected {wanted} as before, got {len(row)}")
         rows.append(row)
     if not rows:
         raise ValueError(f"'{path}' holds no numbers")
@@ -253,23 +254,40 @@ def check_outputs(paths: Sequence[Path], endings: Sequence[str], force: bool) ->
     with input_errors():
         for path in paths:
             check_ending(path, endings)
-            if path.is_dir():
+            place = _place(path)
+            if place.is_dir():
                 raise ValueError(f"'{path}' is a folder")
-            if path.exists() and not force:
+            if place.exists() and not force:
                 raise ValueError(f"'{path}' exists; give --force to overwrite it")
-            folder = next(parent for parent in path.absolute().parents if parent.exists())
+            folder = next(parent for parent in place.parents if parent.exists())
             if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
                 raise ValueError(f"'{path}' cannot be written: '{folder}' is no folder that can be written to")
-        if len({path.absolute() for path in paths}) < len(paths):
+        if len({os.path.realpath(path) for path in paths}) < len(paths):
             raise ValueError("--output must name different files")
 
 
-def write_output(path: Path, content: bytes) -> None:
-    """Write one file all or nothing; a full disk or a lost folder is one line, not a traceback."""
-    try:
-        write_files(path.parent, {path.name: content})
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror or error}") from None
+def _place(path: Path) -> Path:
+    """Return where a file is written: without "..", which would need folders that need not exist."""
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
+def write_outputs(contents: Mapping[Path, bytes]) -> None:
+    """Write files, those of one folder all or none; a full disk or a lost folder is one line, not a traceback.
+
+    Parameters
+    ----------
+    contents : mapping of pathlib.Path to bytes
+        Everything that a command writes, so that what cannot be made leaves nothing behind.
+    """
+    folders: dict[Path, dict[str, bytes]] = {}
+    for path, content in contents.items():
+        folders.setdefault(_place(path).parent, {})[path.name] = content
+    for folder, files in folders.items():
+        try:
+            write_files(folder, files)
+        except OSError as error:
+            names = ", ".join(f"'{path}'" for path in contents if _place(path).parent == folder)
+            raise BadInput(f"{names} cannot be written: {error.strerror or error}") from None
 
 
 def png_bytes(figure: Figure) -> bytes:
@@ -300,6 +318,25 @@ def csv_bytes(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
     """Return a table of numbers as the content of a .csv file; what is None is left empty."""
     lines = [",".join(header), *(",".join("" if cell is None else str(cell) for cell in row) for row in rows)]
     return ("\n".join(lines) + "\n").encode()
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Write a number of things.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    one, many : str
+        What they are called; with an s by default.
+
+    Examples
+    --------
+    >>> from cayleygsp.cli._io import counted
+    >>> counted(1, "vertex", "vertices"), counted(2000, "edge")
+    ('1 vertex', '2,000 edges')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def print_json(numbers: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 from enum import Enum
@@ -22,18 +22,20 @@ from cayleygsp.cli._io import (
     BadInput,
     array_bytes,
     check_outputs,
+    counted,
     csv_bytes,
     input_errors,
     load_coefficients,
     load_graph,
     load_signal,
+    one_line,
     png_bytes,
     print_facts,
     print_json,
     print_table,
     progress,
     warn,
-    write_output,
+    write_outputs,
 )
 from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight, parse_target
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning, FilterInfo, GraphFilter, KernelFilter
@@ -43,10 +45,14 @@ from cayleygsp.laplacian import Laplacian, laplacian
 from cayleygsp.methods.exact import EIGENBASIS_VERTICES
 
 if TYPE_CHECKING:
-    from cayleygsp.graph_report import GraphFacts
+    from cayleygsp.graph_report import BoundRow, GraphFacts, ZoomRow
+    from cayleygsp.localization import Decay
 
 # The order of a fit where none is asked for.
 DEFAULT_ORDER = 8
+
+# Sweeps times order that bounds are computed for: the series is looked at in every degree up to that.
+MOST_SWEEPS = 1_000_000
 
 
 class Kind(str, Enum):
@@ -124,8 +130,7 @@ def info(
             _need_edges(L, "the density of its frequencies")
             step("frequencies")
             picture = png_bytes(draw_density(find_frequencies(L, seed)))
-            for path in output:
-                write_output(path, picture)
+            write_outputs(dict.fromkeys(output, picture))
     if json:
         print_json(asdict(facts))
     else:
@@ -133,13 +138,13 @@ def info(
 
 
 def _said(facts: GraphFacts) -> dict[str, str]:
-    more = f", the largest of {facts.largest_component:,} vertices" if facts.n_components > 1 else ""
+    more = f", the largest of {_vertices(facts.largest_component)}" if facts.n_components > 1 else ""
     return {
         "graph": facts.name,
         "vertices": f"{facts.n_vertices:,}",
-        "edges": f"{facts.n_edges:,}" + (f" and {facts.n_loops:,} self-loops" if facts.n_loops else ""),
+        "edges": f"{facts.n_edges:,}" + (f" and {counted(facts.n_loops, 'self-loop')}" if facts.n_loops else ""),
         "components": f"{facts.n_components:,}{more}",
-        "without edges": f"{facts.n_isolated:,} vertices",
+        "without edges": _vertices(facts.n_isolated),
         "degrees": f"{facts.degree_min:.4g} to {facts.degree_max:.4g}, median {facts.degree_median:.4g}, "
         f"mean {facts.degree_mean:.4g}",
         "Laplacian": facts.kind,
@@ -180,18 +185,23 @@ def zoom(
         step("frequencies")
         frequencies = graph_report.find_frequencies(L, seed)
         chosen = zooms or graph_report.suggested_zooms(frequencies)
-        rows = graph_report.zoom_rows(frequencies, chosen, lowest)
+        with input_errors():
+            rows = graph_report.zoom_rows(frequencies, chosen, lowest)
         step("files")
-        for path in output:
-            if path.suffix.lower() == ".png":
-                write_output(path, png_bytes(graph_report.draw_half_circles(frequencies, chosen, lowest)))
-            else:
-                write_output(path, csv_bytes(list(asdict(rows[0])), [list(asdict(row).values()) for row in rows]))
+        write_outputs(
+            {
+                path: _rows_bytes(rows)
+                if path.suffix.lower() == ".csv"
+                else png_bytes(graph_report.draw_half_circles(frequencies, chosen, lowest))
+                for path in output
+            }
+        )
     if json:
         print_json({"exact": frequencies.density.exact, "rows": [asdict(row) for row in rows]})
         return
     how = "" if frequencies.density.exact else ", estimated from the spectral density"
-    print_facts({"graph": _name(G, L), "lowest": f"{lowest:,} frequencies, up to λ = {rows[0].frequency:.4g}{how}"})
+    said = f"{counted(lowest, 'frequency', 'frequencies')}, up to λ = {rows[0].frequency:.4g}{how}"
+    print_facts({"graph": _name(G, L), "lowest": said})
     print_table(graph_report.zoom_table(rows))
     if output:
         print_facts(_written(output))
@@ -250,8 +260,7 @@ def filter_(
             y, found = g.filter(f, return_info=True)
         seconds = time.perf_counter() - start
         step("files")
-        for path in output:
-            write_output(path, array_bytes(y, path.suffix.lower()))
+        write_outputs({path: array_bytes(y, path.suffix.lower()) for path in output})
     numbers = _filter_numbers(g, found, fit, what) | {"seconds": seconds}
     if json:
         print_json(numbers)
@@ -278,6 +287,7 @@ def _prepare_filter(
     target = _target(passing, L)
     if order is None and _can_be_itself(target, L, tol):
         return KernelFilter(L, target, tol), f"{_target_name(target)}, itself", None
+    _need_edges(L, "a fit")
     weight = graph_weight(L, "auto", seed)
     with input_errors():
         fit = fit_cayley(target, order or DEFAULT_ORDER, L.lmax, zoom or "auto", weight, ridge=DEFAULT_RIDGE)
@@ -307,7 +317,8 @@ def _said_of_filter(found: FilterInfo, seconds: float) -> dict[str, str]:
     bound = float(np.max(found.relative_error_bound))
     reached = "within" if found.converged else "NOT within"
     return {
-        "method": f"{found.method}, {found.n_matvecs:,} products with the Laplacian, {seconds:.3g} s ({found.reason})",
+        "method": f"{found.method}, {counted(found.n_matvecs, 'product')} with the Laplacian, {seconds:.3g} s "
+        f"({found.reason})",
         "error bound": f"{bound:.2e} of the gain {float(np.max(found.gain)):.4g}, {found.certificate}; {reached} "
         f"--tol {found.tol:g}",
     }
@@ -360,6 +371,8 @@ def bound(
     check_outputs(output, (".png", ".csv"), force)
     _check_positive(tol, "--tol")
     asked = _PolynomialOptions(coeffs, target, zoom, order)
+    if sweeps is not None and sweeps * asked.n_powers > MOST_SWEEPS:
+        raise BadInput(f"--sweeps times the order {asked.n_powers:,} must be at most {MOST_SWEEPS:,}, got {sweeps:,}")
     G, L = _load(graph, kind, variable, seed)
     from cayleygsp import bounds, graph_report
 
@@ -372,15 +385,17 @@ def bound(
         counts = [*graph_report.SWEEPS, *graph_report.MORE_SWEEPS]
         if sweeps is not None:
             counts = [*(count for count in counts if count < sweeps), sweeps]
-        rows = graph_report.bound_rows(L, p, counts, signal)
-        needed = graph_report.needs(L, p, tol, counts[-1])
-        kappa = bounds.kappa(L, p.zoom)
+        with input_errors():  # not every zoom is one that bounds can be computed for
+            rows = graph_report.bound_rows(L, p, counts, signal)
+            needed = graph_report.needs(L, p, tol, counts[-1])
+            kappa = bounds.kappa(L, p.zoom)
         step("files")
-        for path in output:
-            if path.suffix.lower() == ".png":
-                write_output(path, png_bytes(graph_report.draw_bounds(rows)))
-            else:
-                write_output(path, csv_bytes(list(asdict(rows[0])), [list(asdict(row).values()) for row in rows]))
+        write_outputs(
+            {
+                path: _rows_bytes(rows) if path.suffix.lower() == ".csv" else png_bytes(graph_report.draw_bounds(rows))
+                for path in output
+            }
+        )
     if json:
         head = {"kappa": kappa, "order": p.order, "zoom": p.zoom}
         print_json(head | {"rows": [asdict(row) for row in rows], "needs": asdict(needed)})
@@ -431,17 +446,18 @@ def decay(
         p = asked.polynomial(L, seed)
         step("localization")
         start = graph_report.typical_vertex(L) if vertex is None else vertex
-        with warnings.catch_warnings():
+        with input_errors(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of the curve says what was reached
             curve = decay_curve(CayleyFilter(L, p, tol=1e-10), start)
         step("files")
-        for path in output:
-            if path.suffix.lower() == ".png":
-                write_output(path, png_bytes(graph_report.draw_decay(curve)))
-            else:
-                header = ["hops", "mass", *(one.name.replace(" ", "_") for one in curve.bounds)]
-                columns = [curve.hops, curve.mass, *(one.mass for one in curve.bounds)]
-                write_output(path, csv_bytes(header, list(zip(*(c.tolist() for c in columns), strict=True))))
+        write_outputs(
+            {
+                path: _decay_bytes(curve)
+                if path.suffix.lower() == ".csv"
+                else png_bytes(graph_report.draw_decay(curve))
+                for path in output
+            }
+        )
     if json:
         print_json(graph_report.decay_numbers(curve) | {"vertex": start, "order": p.order, "zoom": p.zoom})
         return
@@ -451,6 +467,12 @@ def decay(
     print(graph_report.say_decay(curve))
     if output:
         print_facts(_written(output))
+
+
+def _decay_bytes(curve: Decay) -> bytes:
+    header = ["hops", "mass", *(one.name.replace(" ", "_") for one in curve.bounds)]
+    columns = [curve.hops, curve.mass, *(one.mass for one in curve.bounds)]
+    return csv_bytes(header, list(zip(*(column.tolist() for column in columns), strict=True)))
 
 
 # --------------------------------------------------------------------------------------------------- design
@@ -505,12 +527,14 @@ def design(
         step("files")
         numbers = {"target": target, "lmax": end, "norm": fits["Cayley"].norm}
         numbers |= {name.lower(): graph_report.fit_numbers(fit) for name, fit in fits.items()}
-        for path in output:
-            ending = path.suffix.lower()
-            if ending == ".png":
-                write_output(path, png_bytes(graph_report.draw_fits(goal, fits, end, frequencies)))
-            else:
-                write_output(path, _coefficient_bytes(fits["Cayley"], numbers, ending))
+        write_outputs(
+            {
+                path: png_bytes(graph_report.draw_fits(goal, fits, end, frequencies))
+                if path.suffix.lower() == ".png"
+                else _coefficient_bytes(fits["Cayley"], numbers, path.suffix.lower())
+                for path in output
+            }
+        )
     if json:
         print_json(numbers)
         return
@@ -560,11 +584,12 @@ def report(
     start = time.perf_counter()
     with progress(len(graph_report.STEPS) + 1) as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # what was reached stands in the tables
-        found = graph_report.report_on(G, L.kind, order=order, rng=seed, step=step)
+        with input_errors():
+            found = graph_report.report_on(G, L.kind, order=order, rng=seed, step=step)
         step("page")
         seconds = time.perf_counter() - start
         lead = (
-            f"{L.n_vertices:,} vertices and {L.n_edges:,} edges: what the frequencies of this graph are, what a "
+            f"{_vertices(L.n_vertices)} and {counted(L.n_edges, 'edge')}: what the frequencies of this graph are, what a "
             "spectral zoom does to them, a Cayley filter designed for it, how far off it can be, how far it reaches, "
             "and what it costs."
         )
@@ -574,7 +599,9 @@ def report(
             "Date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "Time": f"{seconds:.1f} s",
         }
-        write_output(output, render_page(f"The graph {G.name or graph}", lead, found.sections, foot).encode())
+        page = render_page(f"The graph {G.name or graph}", lead, found.sections, foot)
+        # the name of a file can be no text
+        write_outputs({output: page.encode(errors="replace")})
     if json:
         print_json(found.numbers | {"seconds": seconds})
     else:
@@ -606,12 +633,18 @@ class _PolynomialOptions:
             self.own = CayleyPolynomial(np.append(0.0, np.full(order, 0.5 / order)), zoom)
             self.said = "equal coefficients of total gain 1"
 
+    @property
+    def n_powers(self) -> int:
+        """The order that it will have."""
+        return self.own.order if self.own is not None else self.order or DEFAULT_ORDER
+
     def polynomial(self, L: Laplacian, seed: int) -> CayleyPolynomial:
         """Return it, fitted over the frequencies of the graph if it is to be fitted."""
         if self.own is not None:
             return self.own
         assert self.target is not None
         goal = _target(self.target, L)
+        _need_edges(L, "a fit")
         weight = graph_weight(L, "auto", seed)
         with input_errors():
             fit = fit_cayley(goal, self.order or DEFAULT_ORDER, L.lmax, self.zoom or "auto", weight)
@@ -637,8 +670,12 @@ def _check_target(text: str) -> None:
 
 
 def _target(text: str, L: Laplacian) -> Target:
-    with input_errors():
+    try:
         return parse_target(text, L.lmax if L.lmax > 0 else None)
+    except ValueError as error:
+        if L.lmax == 0:  # without a graph this was a target: its numbers are relative
+            _need_edges(L, f"the relative numbers in {text!r}")
+        raise BadInput(one_line(error)) from None
 
 
 def _check_positive(value: float, name: str) -> None:
@@ -659,9 +696,17 @@ def _need_edges(L: Laplacian, what: str) -> None:
 
 def _name(G: Graph, L: Laplacian) -> str:
     return (
-        f"{G.name or 'graph'}: {L.n_vertices:,} vertices, {L.n_edges:,} edges, {L.kind} Laplacian, spectrum in "
-        f"[0, {L.lmax:.6g}]"
+        f"{G.name or 'graph'}: {_vertices(L.n_vertices)}, {counted(L.n_edges, 'edge')}, {L.kind} Laplacian, spectrum "
+        f"in [0, {L.lmax:.6g}]"
     )
+
+
+def _vertices(n: int) -> str:
+    return counted(n, "vertex", "vertices")
+
+
+def _rows_bytes(rows: Sequence[ZoomRow] | Sequence[BoundRow]) -> bytes:
+    return csv_bytes(list(asdict(rows[0])), [list(asdict(row).values()) for row in rows])
 
 
 def _written(paths: list[Path]) -> dict[str, str]:

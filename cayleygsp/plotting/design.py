@@ -292,7 +292,7 @@ def _responses(fits: Mapping[str, Any]) -> dict[str, Any]:
 def _frequency_grid(target: Any, lam: FloatArray, lmax: float, log: bool) -> FloatArray:
     """Return frequencies close enough for every curve: even ones, the graph's, and both sides of every step."""
     features = np.array([f for f in getattr(target, "features", ()) if 0 < f < lmax])
-    start = min(1e-4 * lmax, *(0.1 * features)) if log else 0.0
+    start = min([1e-4 * lmax, *(0.1 * features)]) if log else 0.0
     even = np.geomspace(start, lmax, GRID_POINTS) if log else np.linspace(0, lmax, GRID_POINTS)
     near = np.concatenate([features * (1 + side) for side in (-1e-9, 0.0, 1e-9)])
     grid = np.union1d(even, np.concatenate([near, lam]))
