@@ -279,7 +279,8 @@ def density_section(frequencies: Frequencies) -> Section:
     found = frequencies.at_shares(shares)
     errors = density.standard_error(found)
     zeros = "once" if frequencies.n_zero == 1 else f"{frequencies.n_zero:,} times, once for each component"
-    text = f"The {frequencies.n_vertices:,} frequencies were {how}. Zero is among them {zeros}."
+    n = frequencies.n_vertices
+    text = f"The {'frequency was' if n == 1 else f'{n:,} frequencies were'} {how}. Zero is among them {zeros}."
     rows = [
         [f"{100 * share:g} %", f"{lam:.4g}", f"{lam / density.lmax:.2g}", "0" if density.exact else f"{error:.1e}"]
         for share, lam, error in zip(shares, found, errors, strict=True)
@@ -706,13 +707,16 @@ def needs(L: Laplacian, polynomial: CayleyPolynomial, atol: float, n_iter: int) 
     """
     sweeps = {kind: bounds.jacobi_sweeps(L, polynomial, atol, kind) for kind in bounds.BOUND_KINDS}
     known = {kind: None if K >= bounds.UNREACHABLE else K for kind, K in sweeps.items()}
-    has_series = _series_tails(L, polynomial, 1) is not None
+    try:
+        degree = bounds.series_degree(L, polynomial, atol)
+    except ValueError:  # millions of terms
+        degree = None
     return Needs(
         atol=atol,
         paper=known["paper"],
         safe=known["safe"],
         sharp=known["sharp"],
-        series_degree=bounds.series_degree(L, polynomial, atol) if has_series else None,
+        series_degree=degree,
         n_iter=n_iter,
         affordable_zoom=bounds.affordable_zoom(L, polynomial, n_iter, atol),
     )
@@ -922,9 +926,9 @@ def apply_filter(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray,
 def application_section(applications: Sequence[Application], n_vertices: int) -> Section:
     """Show cost and certificate for several tolerances."""
     text = (
-        f"The same filter on one random signal of {n_vertices:,} numbers. The error, relative to the gain of the "
-        "filter and the norm of the signal, is certified by the method, with rounding; the method is the one with the "
-        "least predicted cost. A product is one pass over the graph. Times are from this machine."
+        f"The same filter on one random signal of {_counted(n_vertices, 'number')}. The error, relative to the gain of "
+        "the filter and the norm of the signal, is certified by the method, with rounding; the method is the one with "
+        "the least predicted cost. A product is one pass over the graph. Times are from this machine."
     )
     header = ["tolerance", "method", "products", "certified error", "within", "prepare, ms", "apply, ms"]
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 
@@ -117,6 +118,15 @@ def test_words_follow_the_numbers():
     nothing = graph_report.Needs(1e-6, None, None, None, None, 13, 0.0)
     assert "no zoom is proved" in graph_report.say_needs(nothing)
     assert "millions of terms" in graph_report.say_needs(nothing)
+
+
+def test_words_on_decay_follow_the_masses(small):
+    curve = cg.localization.decay_curve(cg.CayleyFilter(small, cg.CayleyPolynomial([0.5, -0.25], 0.1), tol=1e-10), 0)
+    k = next(hop for hop, mass in enumerate(curve.mass) if mass <= 0.01)
+    text = graph_report.say_decay(curve)
+    assert text.startswith(f"What is outside {k} hop{'' if k == 1 else 's'} is at most 1 % of the norm. ")
+    wide = dataclasses.replace(curve, mass=np.full(curve.mass.shape, 0.02))
+    assert graph_report.say_decay(wide).startswith("What is outside is more than 1 % of the norm however many hops")
 
 
 @pytest.mark.parametrize(("tol", "text"), [(1e-3, "1e-3"), (1e-6, "1e-6"), (2.5e-10, "2.5e-10")])

@@ -177,6 +177,8 @@ def zoom(
     check_outputs(output, (".png", ".csv"), force)
     G, L = _load(graph, kind, variable, seed)
     _need_edges(L, "a zoom")
+    for h in zooms:
+        _check_product(h, L.lmax)
     if lowest > L.n_vertices:
         raise BadInput(f"--lowest must be at most the number of vertices {L.n_vertices}, got {lowest}")
     from cayleygsp import graph_report
@@ -249,6 +251,8 @@ def filter_(
         if zoom is not None and order is None:
             raise BadInput("--zoom goes with --order or with --coeffs")
     G, L = _load(graph, kind, variable, seed)
+    for h in (zoom, own.zoom if own is not None else None):
+        _check_product(h, L.lmax)
     f = load_signal(signal, L.n_vertices)
     with progress(3) as step:
         step("design")
@@ -518,6 +522,7 @@ def design(
             _need_edges(L, "a design")
             frequencies = graph_report.find_frequencies(L, seed)
             weight, end = frequencies.weight, L.lmax
+        _check_product(zoom, end)
         step("fit")
         with input_errors():
             goal = parse_target(target, end)
@@ -589,8 +594,8 @@ def report(
         step("page")
         seconds = time.perf_counter() - start
         lead = (
-            f"{_vertices(L.n_vertices)} and {counted(L.n_edges, 'edge')}: what the frequencies of this graph are, what a "
-            "spectral zoom does to them, a Cayley filter designed for it, how far off it can be, how far it reaches, "
+            f"{_vertices(L.n_vertices)} and {counted(L.n_edges, 'edge')}: what the frequencies of this graph are, what "
+            "a spectral zoom does to them, a Cayley filter designed for it, how far off it can be, how far it reaches, "
             "and what it costs."
         )
         foot = {
@@ -641,7 +646,9 @@ class _PolynomialOptions:
     def polynomial(self, L: Laplacian, seed: int) -> CayleyPolynomial:
         """Return it, fitted over the frequencies of the graph if it is to be fitted."""
         if self.own is not None:
+            _check_product(self.own.zoom, L.lmax)
             return self.own
+        _check_product(self.zoom, L.lmax)
         assert self.target is not None
         goal = _target(self.target, L)
         _need_edges(L, "a fit")
@@ -681,6 +688,11 @@ def _target(text: str, L: Laplacian) -> Target:
 def _check_positive(value: float, name: str) -> None:
     if not (math.isfinite(value) and value > 0):
         raise BadInput(f"{name} must be positive and finite, got {value:g}")
+
+
+def _check_product(zoom: float | None, lmax: float) -> None:
+    if zoom is not None and not math.isfinite(zoom * lmax):
+        raise BadInput(f"--zoom times the bound of the spectrum {lmax:.6g} must be finite, got {zoom:g}")
 
 
 def _load(name: str, kind: Kind, variable: str | None, seed: int) -> tuple[Graph, Laplacian]:

@@ -246,6 +246,8 @@ def test_folder_is_no_graph(folder, capsys):
     assert "is not a file" in refused(capsys, "info", "d.txt")
 
 
+HUGE = "--zoom times the bound of the spectrum"
+
 REFUSED = {
     "missing graph": (["info", "nothing.mtx"], "there is no file 'nothing.mtx'"),
     "built-in": (["info", "@nothing"], "built-in graphs are"),
@@ -257,7 +259,7 @@ REFUSED = {
     "signal line": (["filter", "@ring:3", "bad.csv", "--pass", "low:1", "-o", "y.npy"], "line 2: expected numbers"),
     "signal width": (
         ["filter", "@ring:3", "ragged.csv", "--pass", "low:1", "-o", "y.npy"],
-        "line 3: expected 1 numbers",
+        "line 3: expected 1 number as before, got 2",
     ),
     "signal nan": (["filter", "@ring:3", "nan.csv", "--pass", "low:1", "-o", "y.npy"], "must be finite"),
     "signal binary": (["filter", "@ring:3", "bin.txt", "--pass", "low:1", "-o", "y.npy"], "is not a text file"),
@@ -301,6 +303,33 @@ REFUSED = {
     "is a folder": (["report", "@ring:9", "-o", "folder.html", "--force"], "is a folder"),
     "below a file": (["report", "@ring:9", "-o", "f.npy/page.html"], "cannot be written"),
     "twice": (["zoom", "@ring:9", "-o", "a.png", "-o", "a.png"], "different files"),
+    "twice through folders": (["zoom", "@ring:9", "-o", "a.csv", "-o", "x/../a.csv"], "different files"),
+    "exists through folders": (["report", "@ring:9", "-o", "x/../there.html"], "exists; give --force"),
+    "sweeps": (
+        ["bound", "@ring:9", "--zoom", "1", "--order", "2", "--sweeps", "1000000000"],
+        "--sweeps times the order 2 must be at most 1,000,000, got 1,000,000,000",
+    ),
+    "sweeps of a fit": (["bound", "@ring:9", "--target", "low:1", "--sweeps", "125001"], "times the order 8 must be"),
+    "relative target": (
+        ["filter", "points.npy", "three.csv", "--pass", "low:0.5r", "-o", "y.npy"],
+        "the graph must have edges for the relative numbers in 'low:0.5r'",
+    ),
+    "relative fit": (["bound", "points.npy", "--target", "low:0.5r"], "must have edges"),
+    "fit without edges": (["decay", "points.npy", "--target", "low:0.5"], "the graph must have edges for a fit"),
+    "filter fit without edges": (
+        ["filter", "points.npy", "three.csv", "--pass", "low:1", "--order", "2", "-o", "y.npy"],
+        "the graph must have edges for a fit",
+    ),
+    "built-in count": (["info", "@ring"], "@ring takes 1 number, each behind a colon"),
+    "huge zoom of bound": (["bound", "@ring:9", "--zoom", "1e308", "--order", "2"], HUGE),
+    "huge zoom of decay": (["decay", "@ring:9", "--zoom", "1e308", "--order", "2"], HUGE),
+    "huge zoom of a fit": (["decay", "@ring:9", "--zoom", "1e308", "--target", "low:1"], HUGE),
+    "huge zoom": (["zoom", "@ring:9", "--zoom", "1e308", "--lowest", "2"], HUGE),
+    "huge zoom of design": (["design", "--target", "low:1", "--lmax", "4", "--zoom", "1e308"], HUGE),
+    "huge zoom of filter": (
+        ["filter", "@ring:3", "three.csv", "--coeffs", "0.5,0.2", "--zoom", "1e308", "-o", "y.npy"],
+        HUGE,
+    ),
     "variable": (["info", "f.npy", "--variable", "W"], "`variable` must be left out"),
 }
 
@@ -309,6 +338,7 @@ REFUSED = {
 def test_bad_input_is_refused_in_one_line_and_nothing_is_written(folder, capsys, case):
     np.save("points.npy", np.zeros((3, 3)))
     contents = {"bad.csv": b"1\nx\n2\n", "ragged.csv": b"1\n2\n3,4\n", "nan.csv": b"1\nnan\n2\n", "none.csv": b""}
+    contents["three.csv"] = b"1\n2\n3\n"
     contents |= {"bin.txt": b"\xff\xfe\x81", "bad.npy": b"PK\x03\x04", "other.json": b"[1, 2]", "there.html": b"mine"}
     for name, content in contents.items():
         (folder / name).write_bytes(content)
@@ -348,6 +378,110 @@ def test_a_write_that_fails_is_one_line_and_leaves_the_old_file(folder, capsys, 
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy", "table.csv"]
 
 
+SEVERAL = {
+    "info": ["@ring:9", "-o", "a.png", "-o", "b.png"],
+    "zoom": ["@ring:9", "--lowest", "2", "-o", "a.csv", "-o", "b.png"],
+    "filter": ["@communities", "f.npy", "--pass", "heat:1", "-o", "a.npy", "-o", "b.txt"],
+    "bound": ["@ring:9", "--zoom", "1", "--order", "2", "-o", "a.csv", "-o", "b.png"],
+    "decay": ["@ring:9", "--zoom", "1", "--order", "2", "-o", "a.csv", "-o", "b.png"],
+    "design": ["--target", "low:1", "--lmax", "4", "-o", "a.json", "-o", "b.png"],
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_an_output_that_cannot_be_made_leaves_none_of_the_others(folder, capsys, monkeypatch, name):
+    def fail(*args):
+        raise MemoryError("no memory for the second")
+
+    make = commands.array_bytes
+    monkeypatch.setattr(commands, "png_bytes", fail)
+    monkeypatch.setattr(commands, "array_bytes", lambda y, ending: fail() if ending == ".txt" else make(y, ending))
+    assert "no memory for the second" in refused(capsys, name, *SEVERAL[name])
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_outputs_are_all_written(folder, capsys, name):
+    assert main([name, *SEVERAL[name]]) == 0
+    for path in SEVERAL[name][-3::2]:
+        assert (folder / path).stat().st_size > 0
+        assert path in capsys.readouterr().out or path.startswith("b")
+
+
+def test_a_write_that_fails_leaves_no_other_output_of_the_folder(folder, capsys, monkeypatch):
+    write = type(folder).write_bytes
+
+    def full(path, content):
+        if path.name == "b.png":
+            raise OSError(28, "No space left on device")
+        return write(path, content)
+
+    monkeypatch.setattr(type(folder), "write_bytes", full)
+    said = refused(capsys, "zoom", *SEVERAL["zoom"])
+    assert "'a.csv', 'b.png' cannot be written: No space left on device" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+def test_outputs_go_to_their_folders_and_no_other_is_made(folder, capsys):
+    outputs = ["-o", "one/a.csv", "-o", "two/b.csv", "-o", "gone/../c.csv"]
+    assert main(["zoom", "@ring:9", "--lowest", "2", *outputs]) == 0
+    found = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.csv") if path.name != "f.csv")
+    assert found == ["c.csv", "one/a.csv", "two/b.csv"]
+    assert not (folder / "gone").exists()
+
+
+@pytest.mark.parametrize("name", ["bound", "decay", "report"])
+def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name):
+    def refuse(*args, **kwargs):
+        raise ValueError("`zoom` times the largest degree must be finite")
+
+    place = {"bound": "bounds.kappa", "decay": "localization.decay_curve", "report": "graph_report.report_on"}[name]
+    monkeypatch.setattr(f"cayleygsp.{place}", refuse)
+    rest = ["-o", "page.html"] if name == "report" else ["--zoom", "1", "--order", "2", "-o", "a.csv"]
+    assert "`zoom` times the largest degree must be finite" in refused(capsys, name, "@ring:9", *rest)
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+@pytest.mark.parametrize("name", ["bound", "decay"])
+def test_large_zooms_are_answered(capsys, name):
+    found = run_json(capsys, name, "@ring:9", "--zoom", "1e12", "--order", "2")
+    if name == "bound":
+        assert found["needs"]["sharp"] is None
+        assert found["needs"]["series_degree"] is None
+    else:
+        assert found["mass"][-1] == 0
+
+
+def test_most_sweeps_are_bounded(capsys):
+    found = run_json(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "1", "--sweeps", "1000000")
+    assert found["rows"][-1]["n_iter"] == 1_000_000
+    assert found["rows"][-1]["series"] == 0
+
+
+def test_one_is_not_many(folder, capsys):
+    (folder / "edge.txt").write_text("0 1\n")
+    np.save("point.npy", np.zeros((1, 1)))
+    np.save("loop.npy", np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    assert main(["zoom", "edge.txt", "--lowest", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "2 vertices, 1 edge," in out
+    assert "1 frequency, up to" in out
+    assert "half circle of the lowest " in out
+    assert main(["bound", "point.npy", "--zoom", "1", "--order", "1", "--sweeps", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "1 vertex, 0 edges" in out
+    assert "With 1 sweep " in out
+    assert main(["info", "loop.npy"]) == 0
+    out = capsys.readouterr().out
+    assert "1 and 1 self-loop\n" in out
+    assert "2, the largest of 2 vertices" in out
+    assert "without edges  1 vertex\n" in out
+    assert main(["report", "edge.txt", "-o", "page.html"]) == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "2 vertices and 1 edge:" in page
+    assert "The lowest frequency goes up to" in page
+
+
 def test_bugs_keep_their_traceback(capsys, monkeypatch):
     def broken(*args):
         raise ValueError("a bug")
@@ -381,6 +515,28 @@ def test_output_that_cannot_show_greek_letters_is_no_error(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, check=True)
     assert "certainly at most" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names of other systems are text")
+def test_file_names_that_are_no_text_are_no_error(tmp_path):
+    name = b"bad\xff.txt"
+    (tmp_path / os.fsdecode(name)).write_bytes(b"0 1\n1 2\n")
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    for arguments in (
+        [b"info", name],
+        [b"report", name, b"-o", b"page.html"],
+        [b"zoom", name, b"--lowest", b"2", b"-o", b"out\xff.csv"],
+    ):
+        command = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert b"bad?" in done.stdout
+    assert "bad?.txt" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert (tmp_path / os.fsdecode(b"out\xff.csv")).exists()
+    missing = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", b"info", b"no\xff.txt"]
+    done = subprocess.run(missing, cwd=tmp_path, capture_output=True, env=environment, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"cayleygsp: error: there is no file 'no?.txt'\n"
 
 
 def test_interrupt_ends_cleanly(tmp_path):
