@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 import torch
@@ -12,13 +14,13 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 
 from cayleygsp._validation import check_integer
 from cayleygsp.laplacian import Laplacian
-from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
+from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization, outside_inference
 
 
 class GraphConv(nn.Module):
     """Base of the layers.
 
-    A subclass sets ``weight_shape(in_channels)``, ``reset_parameters`` and ``convolve``.
+    A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight`` and ``convolve``.
     """
 
     weight: Parameter
@@ -54,6 +56,10 @@ class GraphConv(nn.Module):
         """
         raise NotImplementedError
 
+    def draw_weight(self, generator: torch.Generator | None = None) -> None:
+        """Draw ``weight`` again and leave all other parameters as they are."""
+        raise NotImplementedError
+
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
         raise NotImplementedError
@@ -73,26 +79,34 @@ class GraphConv(nn.Module):
     def _materialize(self, in_channels: int) -> None:
         assert isinstance(self.weight, UninitializedParameter)
         self.in_channels = in_channels
-        self.weight.materialize(self.weight_shape(in_channels))
-        self.reset_parameters()
+        with outside_inference():
+            self.weight.materialize(self.weight_shape(in_channels))
+            self.draw_weight()
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        if not self.is_lazy:
+        with self._without_weight() if self.is_lazy else nullcontext():  # it has nothing to save
             super()._save_to_state_dict(destination, prefix, keep_vars)
-            return
-        weight = self._parameters.pop("weight")  # it has nothing to save
-        try:
-            super()._save_to_state_dict(destination, prefix, keep_vars)
-        finally:
-            self._parameters["weight"] = weight
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
         found = state_dict.get(prefix + "weight")
-        if self.is_lazy and found is not None:
-            assert isinstance(self.weight, UninitializedParameter)
+        if isinstance(self.weight, UninitializedParameter) and found is not None and found.dim() > 1:
+            # in the shape that the layer wants, so that torch says where another one is found
             self.in_channels = found.shape[-2]
-            self.weight.materialize(tuple(found.shape))
-        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+            self.weight.materialize(self.weight_shape(self.in_channels))
+        with self._without_weight() if self.is_lazy and found is None else nullcontext():
+            super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+    @contextmanager
+    def _without_weight(self) -> Iterator[None]:
+        """Hide the weights for a while."""
+        kept = dict(self._parameters)
+        del self._parameters["weight"]
+        try:
+            yield
+        finally:
+            found = dict(self._parameters)
+            self._parameters.clear()
+            self._parameters.update({name: found.get(name, value) for name, value in kept.items()})
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": None}  # holds weak references, and can be made again
@@ -128,6 +142,7 @@ class GraphConv(nn.Module):
         Tensor, shape (n, out_channels) or (batch, n, out_channels)
         """
         self._check_signals(x)
+        self._check_layer(x)
         laplacian = self._laplacian(x, edge_index, edge_weight, batch, lambda_max)
         if laplacian.n_vertices != x.shape[-2]:
             raise ValueError(f"`x` must have {laplacian.n_vertices} vertices as the graph, got shape {tuple(x.shape)}")
@@ -135,11 +150,8 @@ class GraphConv(nn.Module):
             raise ValueError(f"the graph must be on the device of `x`, {x.device}, got {laplacian.values.device}")
         if self.is_lazy:
             self._materialize(x.shape[-1])
-        if x.shape[-1] != self.in_channels:
-            raise ValueError(f"`x` must have {self.in_channels} channels, got shape {tuple(x.shape)}")
-        if x.device != self.weight.device:
-            raise ValueError(f"`x` must be on the device of the layer, {self.weight.device}, got {x.device}")
-        y = self.convolve((x if x.dim() == 3 else x[None]).to(self.weight.dtype), laplacian)
+        with full_precision(x):
+            y = self.convolve((x if x.dim() == 3 else x[None]).to(self.weight.dtype), laplacian)
         if self.bias is not None:
             y = y + self.bias
         return y if x.dim() == 3 else y[0]
@@ -157,6 +169,17 @@ class GraphConv(nn.Module):
                 first = (~torch.isfinite(x)).nonzero()[0].tolist()
                 raise ValueError(f"`x` must be finite, got {x.detach()[tuple(first)].item()} at {first}")
 
+    def _check_layer(self, x: Tensor) -> None:
+        """Refuse signals that do not fit the layer, before work is done on the graph."""
+        if self.weight.dtype not in (torch.float32, torch.float64):
+            raise TypeError(
+                f"the layer must be in float32 or float64, got {self.weight.dtype}; signals may be of lower precision"
+            )
+        if not self.is_lazy and x.shape[-1] != self.in_channels:
+            raise ValueError(f"`x` must have {self.in_channels} channels, got shape {tuple(x.shape)}")
+        if x.device != self.weight.device:
+            raise ValueError(f"`x` must be on the device of the layer, {self.weight.device}, got {x.device}")
+
     def _laplacian(
         self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
     ) -> GraphLaplacian:
@@ -171,8 +194,9 @@ class GraphConv(nn.Module):
         key = (
             None if torch.compiler.is_compiling() else _Key.of((edges, edge_weight, batch, lambda_max), x, self.weight)
         )
-        if key is not None and self._prepared is not None and self._prepared[0].matches(key):
-            return self._prepared[1]
+        prepared = self._prepared  # read once: another thread may set it
+        if key is not None and prepared is not None and prepared[0].matches(key):
+            return prepared[1]
         if isinstance(edges, Laplacian):
             laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.weight.dtype, device=x.device)
         else:
@@ -206,7 +230,8 @@ class GraphConv(nn.Module):
 class _Key:
     """What tells one graph from another without looking at its numbers: which objects, in which version.
 
-    A change that torch does not count, such as writing into the memory of a tensor through numpy, is not seen.
+    A change that torch does not count, such as writing into the memory of a tensor through numpy or ``.data``, is not
+    seen.
     """
 
     def __init__(self, facts: tuple[Any, ...], references: tuple[Any, ...]) -> None:
@@ -224,13 +249,24 @@ class _Key:
             if isinstance(value, (Tensor, Laplacian)):
                 facts.append((id(value), getattr(value, "_version", 0)))
                 references.append(weakref.ref(value))
-            else:
+                if isinstance(value, Tensor) and value.layout == torch.strided:
+                    facts.append((value.data_ptr(), value.shape))
+            elif value is None or isinstance(value, (int, float)):
                 facts.append(value)
+            else:
+                return None
         return cls(tuple(facts), tuple(references))
 
     def matches(self, other: _Key) -> bool:
         """Say whether the same objects are still there, unchanged."""
         return self.facts == other.facts and all(reference() is not None for reference in self.references)
+
+
+def full_precision(x: Tensor) -> AbstractContextManager[Any]:
+    """Return a context without autocast on the device of x."""
+    if not torch.amp.is_autocast_available(x.device.type):
+        return nullcontext()
+    return torch.autocast(x.device.type, enabled=False)
 
 
 def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None) -> None:

@@ -168,7 +168,17 @@ class CayleyConv(GraphConv):
                 self.coeffs.zero_()
                 self.coeffs[:2] = torch.tensor([0.5, -0.25])
         if not self.is_lazy:
-            glorot_like(self.weight, 1 if self.shared_filter else self._basis_power(), generator)
+            self.draw_weight(generator)
+
+    def draw_weight(self, generator: torch.Generator | None = None) -> None:
+        """Draw ``weight`` again and leave all other parameters as they are.
+
+        Parameters
+        ----------
+        generator : torch.Generator, optional
+            Source of random numbers; torch's global one by default.
+        """
+        glorot_like(self.weight, 1 if self.shared_filter else self._basis_power(), generator)
 
     def _basis_power(self) -> float:
         """Return the sum of the squares of the basis functions; 1 + 4r at every frequency unless only cosines are left.
@@ -197,6 +207,7 @@ class CayleyConv(GraphConv):
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
+        self._check_zoom()
         if self.shared_filter:
             if self.out_channels < self.in_channels:
                 return self._filter_all(x @ self.weight, laplacian)
@@ -208,6 +219,17 @@ class CayleyConv(GraphConv):
             ]
             return torch.cat(columns, dim=2)
         return self._mix(x, self.weight, self.log_zoom, laplacian)
+
+    def _check_zoom(self) -> None:
+        """Refuse a zoom that is not a number; where the host would have to wait for it, it is not looked at."""
+        if self.log_zoom.device.type != "cpu" or torch.compiler.is_compiling():
+            return
+        zoom = self.log_zoom.detach().exp()
+        if not bool((torch.isfinite(zoom) & (zoom > 0)).all()):
+            raise ValueError(
+                f"`log_zoom` must have a positive and finite exponential in {zoom.dtype}, got "
+                f"{self.log_zoom.tolist()}; a smaller learning rate may keep it within bounds"
+            )
 
     def _filter_all(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Apply the shared filter to every channel: channels become signals."""

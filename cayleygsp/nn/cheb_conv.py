@@ -83,7 +83,17 @@ class ChebConv(GraphConv):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
         if not self.is_lazy:
-            glorot_like(self.weight, 1 + self.order / 2, generator)
+            self.draw_weight(generator)
+
+    def draw_weight(self, generator: torch.Generator | None = None) -> None:
+        """Draw ``weight`` again and leave all other parameters as they are.
+
+        Parameters
+        ----------
+        generator : torch.Generator, optional
+            Source of random numbers; torch's global one by default.
+        """
+        glorot_like(self.weight, 1 + self.order / 2, generator)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""

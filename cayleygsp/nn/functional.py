@@ -201,7 +201,7 @@ def _coefficients(
     if log_zoom is None:
         return None, order + 1
     if log_zoom.device.type == "cpu":
-        zoom = math.exp(float(log_zoom))
+        zoom = _zoom_of(log_zoom)
         if bound < 0:
             bound = _bound_of(graph)
         a = series_matrix(basis, order, zoom, bound, tol)
@@ -209,12 +209,21 @@ def _coefficients(
     # elsewhere nothing is read back: the degree comes from the hint, the coefficients are computed there
     if bound < 0:
         bound = _bound_of(graph)
-    zoom = hint if hint > 0 else math.exp(float(log_zoom))
+    zoom = hint if hint > 0 else _zoom_of(log_zoom)
     n_terms = series_matrix(basis, order, zoom, bound, tol).shape[1]
     n_terms = -(-n_terms // 8) * 8
     real = basis == CAYLEY_REAL
     series = differentiable_series(log_zoom, order + 1, bound, n_terms, 2 * n_terms, real=real)
     return series.to(like.dtype), n_terms
+
+
+def _zoom_of(log_zoom: Tensor) -> float:
+    """Return h as a number."""
+    value = float(log_zoom)
+    try:
+        return math.exp(value)
+    except OverflowError:
+        raise ValueError(f"`log_zoom` must have a finite exponential, got {value:g}") from None
 
 
 def _bound_of(graph: GraphTensors) -> float:

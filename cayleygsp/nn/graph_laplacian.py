@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,13 @@ def check_normalization(normalization: Any) -> str | None:
     if normalization is not None:
         check_choice(normalization, "normalization", ("sym",))
     return normalization
+
+
+def outside_inference() -> AbstractContextManager[Any]:
+    """Return a context in which tensors that are kept can be used in training later, even under inference_mode."""
+    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
+        return nullcontext()
+    return torch.inference_mode(False)
 
 
 class GraphLaplacian(nn.Module):
@@ -106,15 +114,16 @@ class GraphLaplacian(nn.Module):
         off = L.indices != rows
         indptr = np.append(0, np.cumsum(np.bincount(rows[off], minlength=n)))
         whole = torch.int32 if L.nnz < 2**31 else torch.int64
-        made = cls(
-            torch.as_tensor(indptr, dtype=whole, device=device),
-            torch.as_tensor(L.indices[off], dtype=whole, device=device),
-            torch.as_tensor(-L.data[off], dtype=dtype, device=device),
-            torch.as_tensor(laplacian.diagonal, dtype=dtype, device=device),
-            torch.full((n,), laplacian.lmax, dtype=dtype, device=device),
-            "sym" if laplacian.kind == "normalized" else None,
-            bound=laplacian.lmax,
-        )
+        with outside_inference():
+            made = cls(
+                torch.as_tensor(indptr, dtype=whole, device=device),
+                torch.as_tensor(L.indices[off], dtype=whole, device=device),
+                torch.as_tensor(-L.data[off], dtype=dtype, device=device),
+                torch.as_tensor(laplacian.diagonal, dtype=dtype, device=device),
+                torch.full((n,), laplacian.lmax, dtype=dtype, device=device),
+                "sym" if laplacian.kind == "normalized" else None,
+                bound=laplacian.lmax,
+            )
         made._core = laplacian
         return made
 
@@ -158,16 +167,16 @@ class GraphLaplacian(nn.Module):
             or the graph is not undirected.
         """
         normalization = check_normalization(normalization)
-        edge_index, edge_weight, num_nodes = _as_edges(edge_index, edge_weight, num_nodes)
-        n = check_edges(edge_index, edge_weight, num_nodes, batch)
-        if dtype is None:
-            dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
-        indptr, indices, values, diagonal, lmax = build(edge_index, edge_weight, n, normalization == "sym", batch)
-        if lambda_max is not None:
-            lmax = _given_lmax(lambda_max, lmax, batch)
-        known = n > 0 and lmax.device.type != "meta" and not torch.compiler.is_compiling()
-        bound = float(lmax.max()) if known else None
-        return cls(indptr, indices, values.to(dtype), diagonal.to(dtype), lmax.to(dtype), normalization, bound)
+        with outside_inference():
+            edge_index, edge_weight, num_nodes = _as_edges(edge_index, edge_weight, num_nodes)
+            n = check_edges(edge_index, edge_weight, num_nodes, batch)
+            if dtype is None:
+                dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
+            indptr, indices, values, diagonal, lmax = build(edge_index, edge_weight, n, normalization == "sym", batch)
+            if lambda_max is not None:
+                lmax = _given_lmax(lambda_max, lmax, batch)
+            bound = None if torch.compiler.is_compiling() else _largest(lmax)
+            return cls(indptr, indices, values.to(dtype), diagonal.to(dtype), lmax.to(dtype), normalization, bound)
 
     @classmethod
     def from_data(cls, data: Any, *, normalization: str | None = "sym", dtype: Any = None) -> GraphLaplacian:
@@ -216,6 +225,27 @@ class GraphLaplacian(nn.Module):
         # the buffers are all that is needed to make these again
         return {**self.__dict__, "_core": None, "_eigenbasis": None}
 
+    def get_extra_state(self) -> dict[str, Any]:
+        """Return what a state dict holds beside the buffers."""
+        return {"normalization": self.normalization}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Refuse the state of a Laplacian of the other kind."""
+        if state["normalization"] != self.normalization:
+            raise ValueError(
+                f"the state must be of a Laplacian with normalization={self.normalization!r}, got "
+                f"{state['normalization']!r}"
+            )
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
+        state = state_dict.get(prefix + "_extra_state")
+        if state is not None:
+            self.set_extra_state(state)  # before anything is copied
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        # what was derived from the buffers belongs to the graph before
+        self._core = self._eigenbasis = None
+        self.bound = _largest(self.lmax)
+
     def tensors(self, dtype: torch.dtype, *, own_scale: bool) -> GraphTensors:
         """Return the scaled Laplacian in the precision ``dtype``.
 
@@ -227,7 +257,7 @@ class GraphLaplacian(nn.Module):
             Scale every graph by its own bound of the spectrum, or all by the largest.
         """
         lmax = self.lmax.to(dtype)
-        if not own_scale:
+        if not own_scale and self.n_vertices:
             lmax = torch.full_like(lmax, self.bound) if self.bound is not None else lmax.amax().expand_as(lmax)
         scale = torch.where(lmax > 0, 2 / lmax, torch.zeros_like(lmax))
         return GraphTensors(self.indptr, self.indices, self.values.to(dtype), self.diagonal.to(dtype), scale)
@@ -240,20 +270,29 @@ class GraphLaplacian(nn.Module):
 
     def _rows(self) -> Tensor:
         counts = self.indptr.diff().long()
-        return torch.repeat_interleave(torch.arange(self.n_vertices, device=counts.device), counts)
+        vertices = torch.arange(self.n_vertices, device=counts.device)
+        return torch.repeat_interleave(vertices, counts, output_size=self.indices.shape[0])
 
     def eigenbasis(self) -> tuple[Tensor, Tensor]:
         """Return all eigenvalues and eigenvectors, computed once in double precision (dense: for small graphs)."""
-        if self._eigenbasis is None:
-            if self._core is not None:
-                basis = self._core.eigenbasis
-                self._eigenbasis = torch.from_numpy(basis.eigenvalues), torch.from_numpy(basis.eigenvectors)
-            else:
-                lam, Phi = torch.linalg.eigh(self.dense().double())
-                self._eigenbasis = lam, Phi
-        lam, Phi = (t.to(self.values.device) for t in self._eigenbasis)
-        self._eigenbasis = lam, Phi
-        return self._eigenbasis
+        with outside_inference():
+            if self._eigenbasis is None:
+                if self._core is not None:
+                    basis = self._core.eigenbasis
+                    self._eigenbasis = torch.from_numpy(basis.eigenvalues), torch.from_numpy(basis.eigenvectors)
+                else:
+                    lam, Phi = torch.linalg.eigh(self.dense().double())
+                    self._eigenbasis = lam, Phi
+            lam, Phi = (t.to(self.values.device) for t in self._eigenbasis)
+            self._eigenbasis = lam, Phi
+            return self._eigenbasis
+
+
+def _largest(lmax: Tensor) -> float | None:
+    """Return the largest bound as a number, if there are numbers to look at."""
+    if lmax.device.type == "meta":
+        return None
+    return float(lmax.max()) if lmax.numel() else 0.0
 
 
 # ------------------------------------------------------------------------------------------------ checks
@@ -320,6 +359,8 @@ def check_same_device(tensor: Tensor, device: torch.device, name: str, other: st
 
 def _check_values(edge_index: Tensor, edge_weight: Tensor | None, n: int, batch: Tensor | None) -> None:
     """Look at the numbers: indices within the graph, weights finite and not negative, both directions alike."""
+    if batch is not None and batch.numel() and int(batch.min()) < 0:
+        raise ValueError(f"`batch` must not be negative, got {int(batch.min())}")
     if edge_index.numel() == 0:
         return
     low, high = (int(v) for v in edge_index.aminmax())
@@ -333,8 +374,8 @@ def _check_values(edge_index: Tensor, edge_weight: Tensor | None, n: int, batch:
     if batch is not None and bool((batch[row] != batch[col]).any()):
         k = int((batch[row] != batch[col]).nonzero()[0])
         raise ValueError(f"edge {k} joins vertices of two graphs of `batch`: {int(row[k])} and {int(col[k])}")
-    # W x and its transposed have no reason to agree for a vector without pattern unless W is symmetric
-    x = torch.arange(1, n + 1, dtype=torch.float64).mul_(0.6180339887498949).remainder_(1).add_(0.5)
+    # W x and its transposed have no reason to agree for a random vector unless W is symmetric
+    x = torch.rand(n, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).add_(0.5)
     there = torch.zeros(n, dtype=torch.float64).index_add_(0, row, w * x[col])
     back = torch.zeros(n, dtype=torch.float64).index_add_(0, col, w * x[row])
     if not torch.isfinite(there).all():
@@ -349,6 +390,10 @@ def _check_values(edge_index: Tensor, edge_weight: Tensor | None, n: int, batch:
 
 def _given_lmax(lambda_max: Any, like: Tensor, batch: Tensor | None) -> Tensor:
     """Return the bound that was given, for each vertex."""
+    if isinstance(lambda_max, Tensor) and lambda_max.requires_grad:
+        raise ValueError(
+            "`lambda_max` must not require a gradient: the layers take the graph as constant; pass lambda_max.detach()"
+        )
     given = torch.as_tensor(lambda_max, dtype=torch.float64, device=like.device)
     if given.dim() > 1 or (given.numel() > 1 and batch is None):
         raise ValueError(f"`lambda_max` must be one number, or with `batch` one a graph, got {tuple(given.shape)}")
@@ -359,7 +404,8 @@ def _given_lmax(lambda_max: Any, like: Tensor, batch: Tensor | None) -> Tensor:
             raise ValueError(f"`lambda_max` must hold {int(batch.max()) + 1} numbers, one a graph, got {given.numel()}")
     if given.numel() > 1 and batch is not None:
         return given[batch.long()]
-    return given.reshape(()).expand_as(like)
+    # a copy: the compiled loops want every number in its place, and what was given may change
+    return given.reshape(()).expand_as(like).clone(memory_format=torch.contiguous_format)
 
 
 # --------------------------------------------------------------------------------------------- the matrix
@@ -374,6 +420,8 @@ def build(
     There are as many entries as edges: self-loops stay as entries of weight zero, so that the shapes follow from the
     shapes of the input.
     """
+    if batch is not None:
+        batch = torch.unique(batch, return_inverse=True)[1]  # numbers may have gaps
     order = torch.argsort(edge_index[0], stable=True)
     row, col = edge_index[0, order].long(), edge_index[1, order].long()
     w = torch.ones(row.shape[0], dtype=torch.float64, device=row.device)
@@ -430,7 +478,7 @@ def _guaranteed_lmax(row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batc
     """Bound the spectrum of D - W for each graph, as the core does: max of (Qx)_i / x_i, Q = D + W, by power steps."""
     inner = diagonal > 0
     x = torch.where(inner, diagonal, 1.0)
-    best = torch.full_like(x, torch.inf)
+    best = 2 * _per_graph(diagonal, batch)  # by Gershgorin
     usable = inner
     for _ in range(_POWER_STEPS):
         top = _per_graph(torch.where(inner, x, 0.0), batch)
@@ -443,4 +491,4 @@ def _guaranteed_lmax(row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batc
         x = Qx
     longest_row = torch.bincount(row, minlength=1).max()
     best = _per_graph(torch.where(inner & torch.isfinite(best), best, 0.0), batch)
-    return best * (1 + (longest_row + 8) * 2.0**-52)
+    return best * (1 + (longest_row.double() + 8) * 2.0**-52)

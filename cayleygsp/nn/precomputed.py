@@ -10,6 +10,7 @@ from torch import Tensor
 from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.laplacian import Laplacian
 from cayleygsp.nn import functional
+from cayleygsp.nn._layer import full_precision
 from cayleygsp.nn._step import terms
 from cayleygsp.nn.cayley_conv import CayleyConv
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
@@ -183,8 +184,9 @@ class PrecomputedCayleyConv(CayleyConv):
                 f"{features.features.shape[1]} of `features`: compute them with a larger max_zoom (it was "
                 f"{features.max_zoom:g} for order {features.order})"
             )
-        V = self._mixed_weights(features).to(self.weight.dtype)
-        y = rows.to(V.dtype).flatten(1) @ V.flatten(0, 1)
+        with full_precision(rows):
+            V = self._mixed_weights(features).to(self.weight.dtype)
+            y = rows.to(V.dtype).flatten(1) @ V.flatten(0, 1)
         return y if self.bias is None else y + self.bias
 
     def _mixed_weights(self, features: ChebyshevFeatures) -> Tensor:

@@ -187,7 +187,7 @@ class SpectralConv(nn.Module):
         """
         Phi = self._basis(laplacian)
         self._check(x, Phi)
-        spectrum = Phi.mT @ x
+        spectrum = Phi.mT @ x.to(self.weight.dtype)
         y = Phi @ torch.einsum("...ki,kio->...ko", spectrum, self.responses())
         return y if self.bias is None else y + self.bias
 

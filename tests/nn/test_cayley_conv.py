@@ -561,7 +561,7 @@ def test_bad_calls_are_refused():
         ((x[:5], prepared), ValueError, r"`x` must have 13 vertices as the graph, got shape \(5, 2\)"),
         ((x[:, :1], prepared), ValueError, r"`x` must have 2 channels, got shape \(13, 1\)"),
         ((bad, prepared), ValueError, r"`x` must be finite, got nan at \[4, 1\]"),
-        ((x.to("meta"), prepared), ValueError, "the graph must be on the device of `x`, meta, got cpu"),
+        ((x.to("meta"), prepared), ValueError, "`x` must be on the device of the layer, cpu, got meta"),
         ((x, copy.deepcopy(prepared).to("meta")), ValueError, "the graph must be on the device of `x`, cpu, got meta"),
         ((x, other[0]), ValueError, "must be normalized as the layer's normalization='sym' says, got a combinatorial"),
         ((x, other[1]), ValueError, "must be normalized as the layer's normalization='sym' says, got a combinatorial"),

@@ -101,7 +101,7 @@ def test_copies_keep_everything():
     single = copy.deepcopy(made).float()
     assert single.values.dtype == torch.float32
     assert single.indices.dtype == torch.int32
-    assert set(made.state_dict()) == {"indptr", "indices", "values", "diagonal", "lmax"}
+    assert set(made.state_dict()) == {"indptr", "indices", "values", "diagonal", "lmax", "_extra_state"}
     assert repr(made).startswith("GraphLaplacian(n_vertices=13, n_entries=")
 
 
