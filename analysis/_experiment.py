@@ -8,6 +8,7 @@ same numbers. The folder of a run carries a hash of the configuration in its nam
 from __future__ import annotations
 
 import argparse
+import copy
 import dataclasses
 import fcntl
 import hashlib
@@ -387,7 +388,7 @@ class Fit:
         state["validation"] = [*state["validation"], found]
         if state["best_epoch"] < 0 or found > state["validation"][state["best_epoch"]]:
             state["best_epoch"] = epoch
-            state["best_model"] = {name: value.clone() for name, value in self.model.state_dict().items()}
+            state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
         state["epoch"], state["step"] = epoch + 1, 0
 
     def _restored(self, checkpoint: Checkpoint) -> dict[str, Any]:
