@@ -22,12 +22,15 @@ import cayleygsp as cg
 from analysis import _bench, _results
 from analysis._results import Document
 from cayleygsp import _kernels, gallery
-from cayleygsp.recurrence import KernelGraph
+from cayleygsp.recurrence import _LOOK_AHEAD, KernelGraph
 
 SIDES = (60, 120, 400, 2000)
 QUICK_SIDES = (30, 60)
 WORK = 2e7  # rows times degrees in a measurement
 QUICK_WORK = 2e5
+SCATTERED = (100_000, 3_000_000)
+QUICK_SCATTERED = (2000,)
+LOOK_AHEAD_WORK = 2e7
 
 
 def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
@@ -48,6 +51,24 @@ def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
         "bytes_of_graph_and_signals": graph.n_bytes + 3 * t.nbytes,
         "bytes_a_row": (graph.n_bytes + (3 + 2 / 3) * t.nbytes) / n,
         "nanoseconds_a_row": _bench.summary([1e9 * s / (degree * n) for s in samples]),
+    }
+
+
+def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
+    """Measure the time of a row in all threads on a graph with far neighbours, with and without asking ahead."""
+    graph = cg.laplacian(_bench.community_graph(n_vertices, seed)).kernel_graph(np.dtype(np.float64))
+    degree = max(int(LOOK_AHEAD_WORK / n_vertices), 6)
+    coeffs = np.ones((1, degree + 1)) / degree
+    t, t_old, out = np.ones(n_vertices), np.zeros(n_vertices), np.zeros((1, n_vertices))
+
+    def run(ahead: int) -> None:
+        _kernels.sum_vector_parallel(graph.arrays, graph.chunks, 0.05, coeffs, t_old, t, out, np.uint64(ahead))
+
+    samples = _bench.interleave({"not": lambda: run(0), "ahead": lambda: run(_LOOK_AHEAD)}, repeats)
+    rows = degree * n_vertices
+    return {
+        "n_vertices": n_vertices,
+        **{name: _bench.summary([1e9 * s / rows for s in samples[name]]) for name in ("not", "ahead")},
     }
 
 
@@ -131,7 +152,8 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
 def measure(args: argparse.Namespace, document: Document) -> None:
     """Fill the document."""
     sides, work = (QUICK_SIDES, QUICK_WORK) if args.quick else (SIDES, WORK)
-    with _results.progress_steps(2 * len(sides) + 1) as step:
+    scattered = QUICK_SCATTERED if args.quick else SCATTERED
+    with _results.progress_steps(2 * len(sides) + len(scattered) + 1) as step:
         step("machine code")
         document["row_of_four"] = simulate_row(np.float64, args.cpu)
         document["rows"] = []
@@ -139,6 +161,10 @@ def measure(args: argparse.Namespace, document: Document) -> None:
             for side in sides:
                 step(f"grid {side}², {np.dtype(dtype).name}")
                 document["rows"].append(time_row(side, dtype, work, args.repeats))
+        document["look_ahead"] = []
+        for n in scattered:
+            step(f"communities, {n:,} vertices")
+            document["look_ahead"].append(time_look_ahead(n, args.seed, args.repeats))
 
 
 HEADER = ("grid, precision", "graph and signals", "bytes a row", "ns a row (spread)", "GB/s of a core")
@@ -156,6 +182,15 @@ def cells(row: Document) -> list[str]:
     ]
 
 
+LOOK_AHEAD_HEADER = ("communities, one neighbour in ten far away", "ns a row (spread)", "asked for ahead")
+
+
+def look_ahead_cells(row: Document) -> list[str]:
+    """Return one row of the second table."""
+    times = [f"{row[k]['median']:.1f} ({row[k]['low']:.1f}–{row[k]['high']:.1f})" for k in ("not", "ahead")]
+    return [f"{row['n_vertices']:,} vertices, all threads", *times]
+
+
 def conclusions(document: Document) -> list[str]:
     """Say what the simulation found."""
     found = document["row_of_four"]
@@ -171,6 +206,7 @@ def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
     lines = ["# What the inner loop costs", "", *_results.header_lines(document), "", *conclusions(document), ""]
     lines += _results.markdown_table(HEADER, [cells(row) for row in document["rows"]])
+    lines += ["", *_results.markdown_table(LOOK_AHEAD_HEADER, [look_ahead_cells(r) for r in document["look_ahead"]])]
     found = document["row_of_four"]
     if found is not None:
         lines += ["", "The instructions of a row:", "", *(f"    {line}" for line in found["code"])]
@@ -207,6 +243,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     document = _results.new_document("analysis.profile_kernels", argv, args)
     measure(args, document)
     _results.print_table("Time of a row", HEADER, [cells(row) for row in document["rows"]])
+    _results.print_table("Looking ahead", LOOK_AHEAD_HEADER, [look_ahead_cells(row) for row in document["look_ahead"]])
     for sentence in conclusions(document):
         print(sentence)
     _results.write_outputs(args, "profile_kernels", document, markdown, draw)
