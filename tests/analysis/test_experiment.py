@@ -213,7 +213,7 @@ def test_impossible_arguments_are_refused(argv, message, capsys):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="a machine without CUDA refuses it")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA, so that nothing is missing to be refused")
 def test_missing_device_is_refused(capsys):
     parser = parser_of()
     with pytest.raises(SystemExit):
