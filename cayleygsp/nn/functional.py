@@ -178,13 +178,10 @@ def differentiable_series(
     options: dict[str, Any] = {"dtype": torch.float64, "device": log_zoom.device}
     half = (n_samples - torch.arange(n_samples, **options) - 0.5) * (math.pi / (2 * n_samples))
     x = log_zoom.double().exp() * (lmax * torch.sin(half) ** 2)
-    angle = torch.arange(1, order + 1, **options)[:, None] * (-2 * torch.atan2(torch.ones_like(x), x))
-    parts = [2 * torch.cos(angle)] if real else [2 * torch.cos(angle), -2 * torch.sin(angle)]
-    values = torch.cat([torch.ones_like(x)[None], torch.stack(parts, 1).flatten(0, 1)])
     k = torch.arange(n_terms, **options)
     nodes = (torch.arange(n_samples, **options) + 0.5) * (math.pi / n_samples)
     cosines = torch.cos(torch.outer(nodes, k)) * torch.where(k > 0, 2.0, 1.0) / n_samples
-    return values @ cosines
+    return _basis_at(x, order, real).T @ cosines
 
 
 def _coefficients(
