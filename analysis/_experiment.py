@@ -118,7 +118,7 @@ class Checkpoint:
         """Return what was saved, None if nothing was."""
         if not self.path.exists():
             return None
-        return torch.load(self.path, weights_only=True)
+        return torch.load(self.path, weights_only=True, map_location="cpu")
 
     @property
     def is_due(self) -> bool:
@@ -158,9 +158,19 @@ def compute(
     Returns
     -------
     list of dict
-        ``setting``, ``seed``, ``numbers`` and ``timing`` of each run.
+        ``setting``, ``seed``, ``numbers``, ``timing`` and ``made`` (date, device and versions) of each run.
+
+    Raises
+    ------
+    ValueError
+        If a run is listed twice.
+    RuntimeError
+        If another process computes in the folder.
     """
-    folder = work / experiment.folder_name
+    keys = [run.key for run in experiment.runs]
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"`runs` must differ, got {next(key for key in keys if keys.count(key) > 1)} more than once")
+    folder = work / (experiment.folder_name if device == "cpu" else f"{experiment.folder_name}-{device}")
     with _locked(folder):
         for left in folder.glob(".writing-*"):
             shutil.rmtree(left)  # of a process that was killed while it wrote
@@ -181,9 +191,13 @@ def compute(
 
 def _compute_one(experiment: Experiment[Any], run: Run, folder: Path, device: str) -> None:
     checkpoint = Checkpoint(folder / f"{run.key}.pt")
-    numbers = experiment.train(experiment.config, run, checkpoint, torch.device(device))
+    try:
+        numbers = experiment.train(experiment.config, run, checkpoint, torch.device(device))
+    except FloatingPointError as error:
+        raise FloatingPointError(f"{run.key}: {error}") from error
     timing = numbers.pop("timing", {})
     result = {"setting": dict(run.setting), "seed": run.seed, "numbers": numbers, "timing": timing}
+    result["made"] = {"date": _results.now(), "device": device, "versions": _results.package_versions()}
     text = json.dumps(result, indent=2, allow_nan=False) + "\n"
     write_files(folder, {f"{run.key}.json": text.encode()})
     checkpoint.remove()
@@ -306,7 +320,7 @@ class Fit:
     Attributes
     ----------
     model : nn.Module
-        Left with the parameters that were best on the validation data.
+        Left with the parameters that were best on the validation data, and not in training mode.
     optimizer : torch.optim.Optimizer
         Over the parameters of the model.
     loss : callable
@@ -317,8 +331,6 @@ class Fit:
         Training data, minibatch and passes.
     schedule : callable
         Factor of the learning rates as a function of the share of steps that is done.
-    clip : float, optional
-        Largest norm of the gradient.
     """
 
     model: nn.Module
@@ -329,7 +341,6 @@ class Fit:
     batch: int
     epochs: int
     schedule: Callable[[float], float] = lambda share: 1.0
-    clip: float | None = None
 
     def run(self, seed: int, checkpoint: Checkpoint) -> dict[str, Any]:
         """Train from the start, or from where the checkpoint says, and return the history.
@@ -362,6 +373,7 @@ class Fit:
                 if checkpoint.is_due:
                     self._save(checkpoint, state, clock)
         self.model.load_state_dict(state["best_model"])
+        self.model.eval()
         cpu, waking = clock.read()
         return {
             "best_epoch": state["best_epoch"],
@@ -377,8 +389,6 @@ class Fit:
         if not bool(torch.isfinite(loss.detach())):
             raise FloatingPointError(f"the loss is {loss.item()}: try a lower learning rate")
         loss.backward()
-        if self.clip is not None:
-            nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         self.optimizer.step()
 
     def _close_epoch(self, state: dict[str, Any], epoch: int) -> None:
@@ -399,7 +409,7 @@ class Fit:
         self.model.load_state_dict(state.pop("model"))
         self.optimizer.load_state_dict(state.pop("optimizer"))
         torch.set_rng_state(state.pop("rng"))
-        for device, saved in enumerate(state.pop("cuda_rng")):
+        for device, saved in zip(range(torch.cuda.device_count()), state.pop("cuda_rng"), strict=False):
             torch.cuda.set_rng_state(saved, device)
         return state
 
@@ -480,7 +490,7 @@ def add_arguments(parser: argparse.ArgumentParser, config: Any, quick: Any, *, r
 
 
 def _said(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> Any:
@@ -493,6 +503,8 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
     for name in ("runs", "workers"):
         if getattr(args, name) < 1:
             parser.error(f"--{name} must be 1 or more, got {getattr(args, name)}")
+    if args.work.exists() and not args.work.is_dir():
+        parser.error(f"--work must be a folder, got the file {args.work}")
     if args.device == "auto":
         args.device = "cuda" if torch.cuda.is_available() else "cpu"
     if args.device == "cuda" and not torch.cuda.is_available():
@@ -508,9 +520,7 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
 
 def new_document(module: str, argv: Sequence[str], args: argparse.Namespace, config: Any) -> Document:
     """Return the part of a result that says how it came about, the configuration included."""
-    document = _results.new_document(module, argv, args)
-    document["versions"]["torch"] = torch.__version__
-    return document | {
+    return _results.new_document(module, argv, args) | {
         "config": dataclasses.asdict(config),
         "n_runs": args.runs,
         "workers": args.workers,
@@ -523,15 +533,11 @@ def new_document(module: str, argv: Sequence[str], args: argparse.Namespace, con
 
 def config_lines(document: Document) -> list[str]:
     """Say the configuration in Markdown."""
-    said = ", ".join(f"{name.replace('_', ' ')} {_said_json(value)}" for name, value in document["config"].items())
+    said = ", ".join(f"{name.replace('_', ' ')} {_said(value)}" for name, value in document["config"].items())
     return [
         f"- Configuration: {said}",
         f"- Runs of each setting: {document['n_runs']}, by {document['workers']} processes on {document['device']}",
     ]
-
-
-def _said_json(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def grouped(results: Sequence[Document], number: str) -> list[Document]:

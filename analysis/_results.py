@@ -81,11 +81,16 @@ def package_versions() -> dict[str, str]:
     return found
 
 
+def now() -> str:
+    """Return date and time as they stand in results."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
 def new_document(module: str, argv: Sequence[str], args: argparse.Namespace) -> Document:
     """Return the part of a result that says how it came about."""
     return {
         "command": shlex.join(["python", "-m", module, *argv]),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": now(),
         "seed": args.seed,
         "quick": args.quick,
         "machine": machine_facts(),

@@ -1,10 +1,10 @@
 """Time of a Cayley layer against its order and the size of the graph, by every method, beside the paper's (Appendix C).
 
-Run ``python -m analysis.complexity`` on a quiet machine. A network is that of the community experiment: one convolution
-with 32 features, ReLU, mean over the vertices, classifier. "Test" is one forward pass of a batch, "training" also the
-backward pass and a step of Adam; all times are means of 30, taken in turns. The paper's times are of another machine (a
-graphics card), so ratios to ChebNet are what can be compared. Its curves against the number of vertices are not in its
-source.
+Run ``python -m analysis.complexity`` on a quiet machine. A network is one convolution with 32 features, ReLU, mean over
+the vertices, classifier. "Test" is one forward pass of a batch, "training" also the backward pass and a step of Adam;
+times are means of 30, of fewer where they are long, taken in turns. The paper's times are of another machine (a
+graphics card) and of a batch and a graph that it does not tell, so ratios to ChebNet are what can be compared,
+and those with care. Its curves against the number of vertices are not in its source.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ import torch
 from torch import Tensor, nn
 
 import cayleygsp as cg
-from analysis import _bench, _results
+from analysis import _bench, _results, community
 from analysis._results import Document
+from analysis.community import CHEBNET, N_COMMUNITIES, N_FEATURES, SWEEPS
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-N_COMMUNITIES = 15
-N_FEATURES = 32
 BATCH = 100
 REPEATS, QUICK_REPEATS = 30, 2
 ORDERS, QUICK_ORDERS = (1, 3, 5, 7, 9, 11, 13), (1, 3)
@@ -37,17 +36,21 @@ SIZES, QUICK_SIZES = (300, 1000, 3000, 10_000, 30_000, 100_000), (90, 150)
 ORDER_VERTICES, QUICK_ORDER_VERTICES = 360, 90
 SIZE_ORDER = 3
 SIZE_BATCH, QUICK_BATCH = 4, 2
-SWEEPS = (1, 5, 9, 13)
 AVERAGE_DEGREE = 14.0
 INNER_SHARE = 0.93
 ZOOM = 1.0
 
-INVERSION, EIGENBASIS, SERIES, CHEBNET = "inversion", "eigenbasis", "series", "ChebNet"
+TOL = 1e-4
+
+# Exponents up to this count as linear: the larger sizes leave the caches.
+LINEAR = 1.1
+
+INVERSION, EIGENBASIS, SERIES = "inversion", "eigenbasis", "series"
 MODELS = (INVERSION, *(f"jacobi {K}" for K in SWEEPS), EIGENBASIS, SERIES, CHEBNET)
 NAMES = {
     INVERSION: "exact by inversion, as the paper",
     EIGENBASIS: "exact by a cached eigenbasis",
-    SERIES: "our series, tol 1e-4",
+    SERIES: f"our series, tol {TOL:g}",
     CHEBNET: "ChebNet",
     **{f"jacobi {K}": f"Jacobi, K = {K}" for K in SWEEPS},
 }
@@ -114,7 +117,7 @@ def make_layer(model: str, order: int) -> CayleyConv | ChebConv:
     if model == EIGENBASIS:
         return CayleyConv(1, N_FEATURES, order, method="exact", **options)
     if model == SERIES:
-        return CayleyConv(1, N_FEATURES, order, tol=1e-4, **options)
+        return CayleyConv(1, N_FEATURES, order, tol=TOL, **options)
     return CayleyConv(1, N_FEATURES, order, method="jacobi", n_iter=int(model.split()[1]), **options)
 
 
@@ -147,12 +150,13 @@ def calls_of(model: str, order: int, L: GraphLaplacian, batch: int, seed: int) -
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(batch, L.n_vertices, 1, generator=generator)
     y = torch.randint(N_COMMUNITIES, (batch,), generator=generator)
-    network = Network(model, order, L)
+    # two networks: one that is not trained keeps its zoom, and with it what its layer remembers
+    trained, network = (Network(model, order, L) for _ in range(2))
     optimizer = torch.optim.Adam(network.parameters())
 
     def test() -> None:
         with torch.no_grad():
-            network(x)
+            trained(x)
 
     def training() -> None:
         optimizer.zero_grad()
@@ -262,9 +266,10 @@ def markdown(document: Document) -> str:
         f"- Repetitions: {document['repeats']}, of slow calls at least {fewest}",
         "",
         f"Mean time, and its ratio to ChebNet at the same order and size. Graphs of 15 communities, combinatorial "
-        f"Laplacian, about {AVERAGE_DEGREE:g} edges a vertex, one channel in, {N_FEATURES} out, h = {ZOOM:g}, single "
-        f"precision. Against the order: {orders[0]['n_vertices']} vertices, batch {orders[0]['batch']}; in brackets "
-        "the paper's ratio, on a graphics card, and the difference.",
+        f"Laplacian, about {AVERAGE_DEGREE:g} neighbours a vertex, one channel in, {N_FEATURES} out, h = {ZOOM:g}, "
+        f"single precision. Against the order: {orders[0]['n_vertices']} vertices, batch {orders[0]['batch']}; in "
+        "brackets the paper's ratio, on a graphics card and with a batch and a graph that it does not tell, and the "
+        "difference.",
     ]
     for kind in KINDS:
         lines += ["", *_results.markdown_table(*table(orders, kind, "order"))]
@@ -275,25 +280,56 @@ def markdown(document: Document) -> str:
     ]
     for kind in KINDS:
         lines += ["", *_results.markdown_table(*table(sizes, kind, "n_vertices"))]
-    found = [[NAMES[e["model"]], e["kind"], f"{e['exponent']:.2f}"] for e in document["exponents"] if e["exponent"]]
+    found = [
+        [NAMES[e["model"]], e["kind"], f"{e['exponent']:.2f}"]
+        for e in document["exponents"]
+        if e["exponent"] is not None
+    ]
     lines += [
         "",
-        "Growth of the time with n, over the larger half of the sizes (1 is linear):",
+        "Growth of the time with n, by a straight line in logarithms over the larger sizes that a method was timed at "
+        "(1 is linear):",
         "",
         *_results.markdown_table(["model", "kind", "exponent"], found),
+        "",
+        *(f"- {line}" for line in findings(document)),
     ]
     return "\n".join(lines) + "\n"
 
 
+def findings(document: Document) -> list[str]:
+    """Say what the times show, each in a sentence that may turn out either way."""
+    seconds = {(row["model"], row["kind"], row["order"]): row["seconds"]["mean"] for row in document["by_order"]}
+    most = f"jacobi {SWEEPS[-1]}"
+    said = []
+    for kind in KINDS:
+        shares = {
+            order: seconds[SERIES, kind, order] / seconds[most, kind, order]
+            for model, of, order in seconds
+            if (model, of) == (SERIES, kind)
+        }
+        low, high = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
+        said.append(
+            f"{kind.capitalize()}: our series takes {shares[low]:.2f} (r = {low}) to {shares[high]:.2f} (r = {high}) "
+            f"of the time of Jacobi with K = {SWEEPS[-1]}."
+        )
+    linear = [SERIES, CHEBNET, *(f"jacobi {K}" for K in SWEEPS)]
+    found = [e["exponent"] for e in document["exponents"] if e["model"] in linear and e["exponent"] is not None]
+    if found:
+        grows = "at most linearly" if max(found) <= LINEAR else "faster than linearly"
+        said.append(
+            f"Exponents of our series, Jacobi and ChebNet are {min(found):.2f} to {max(found):.2f}: their time grows "
+            f"{grows} with n (to {LINEAR:g} counts as linear)."
+        )
+    return said
+
+
 STYLES: dict[str, dict[str, Any]] = {
-    INVERSION: {"color": "#000000", "linestyle": "--", "marker": "o"},
+    INVERSION: community.STYLES[community.EXACT],
     EIGENBASIS: {"color": "0.45", "linestyle": "-.", "marker": "P"},
-    "jacobi 13": {"color": "#0072B2", "linestyle": "-", "marker": "v"},
-    "jacobi 9": {"color": "#009E73", "linestyle": "-", "marker": "^"},
-    "jacobi 5": {"color": "#56B4E9", "linestyle": "-", "marker": "s"},
-    "jacobi 1": {"color": "#CC79A7", "linestyle": "-", "marker": "D"},
-    SERIES: {"color": "#D55E00", "linestyle": "-", "marker": "x"},
-    CHEBNET: {"color": "#E69F00", "linestyle": ":", "marker": "*"},
+    **{f"jacobi {K}": community.STYLES[f"jacobi {K}"] for K in SWEEPS[::-1]},
+    SERIES: community.STYLES[community.CHEBYSHEV],
+    CHEBNET: community.STYLES[CHEBNET],
 }
 
 
@@ -309,6 +345,7 @@ def draw(document: Document) -> Figure:
         _draw_curves(line[2], document["by_size"], kind, "n_vertices", lambda row: 1e3 * row["seconds"]["mean"])
         line[0].set(ylabel="time, ms", title=f"{kind}: time")
         line[1].set(ylabel="time over that of ChebNet", title=f"{kind}: ratio (thin: the paper's)")
+        _draw_linear(line[2], document["by_size"], kind)
         line[2].set(ylabel="time, ms", xscale="log", title=f"{kind}: time against size, r = {SIZE_ORDER}")
         _draw_paper(line[1], document["by_order"], kind)
     handles, labels = axes[0, 0].get_legend_handles_labels()
@@ -328,6 +365,14 @@ def _draw_curves(ax: Axes, rows: Sequence[Document], kind: str, key: str, value:
     ax.title.set_fontsize("small")
     ax.grid(color="0.92", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_linear(ax: Axes, rows: Sequence[Document], kind: str) -> None:
+    """Draw a line of slope 1 through the last time of ChebNet."""
+    same = [row for row in rows if row["model"] == CHEBNET and row["kind"] == kind]
+    n = np.array([row["n_vertices"] for row in same])
+    ax.plot(n, 1e3 * same[-1]["seconds"]["mean"] * n / n[-1], color="0.75", linewidth=1, zorder=0)
+    ax.annotate("∝ n", (n[0], 1e3 * same[-1]["seconds"]["mean"] * n[0] / n[-1]), color="0.5", fontsize="small")
 
 
 def _draw_paper(ax: Axes, rows: Sequence[Document], kind: str) -> None:
@@ -355,8 +400,8 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     if args.repeats is None:
         args.repeats = QUICK_REPEATS if quick else REPEATS
     _results.check_arguments(parser, args)
-    args.orders = args.orders or (QUICK_ORDERS if quick else ORDERS)
-    args.sizes = args.sizes or (QUICK_SIZES if quick else SIZES)
+    args.orders = sorted(set(args.orders or (QUICK_ORDERS if quick else ORDERS)))
+    args.sizes = sorted(set(args.sizes or (QUICK_SIZES if quick else SIZES)))
     if min(args.orders) < 1:
         parser.error(f"--orders must be 1 or more, got {min(args.orders)}")
     if min(args.sizes) < 3 * N_COMMUNITIES:
@@ -367,14 +412,20 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print the tables, and write what was asked for."""
-    argv = sys.argv[1:] if argv is None else argv
+def compute(argv: Sequence[str], *, quiet: bool = False) -> tuple[argparse.Namespace, Document]:
+    """Measure; return what was asked for and the result."""
     args = parse_arguments(argv)
     document = _results.new_document("analysis.complexity", argv, args)
     document |= {"torch": f"{torch.__version__}, {torch.get_num_threads()} threads", "repeats": args.repeats}
+    if quiet:
+        return args, document | measure(args, lambda _: None)
     with _results.progress_steps(len(args.orders) + len(args.sizes)) as step:
-        document |= measure(args, step)
+        return args, document | measure(args, step)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print the tables, and write what was asked for."""
+    args, document = compute(sys.argv[1:] if argv is None else argv)
     for kind in KINDS:
         _results.print_table(f"Against the order, {kind}", *table(document["by_order"], kind, "order"))
     for kind in KINDS:

@@ -8,23 +8,21 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import platform
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import scipy
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._results import progress_steps
+from analysis._results import now, package_versions, progress_steps
 from cayleygsp import gallery, graph_report, plotting
 from cayleygsp._files import write_files
 from cayleygsp._html import Picture, Section, Table, render_page
@@ -396,16 +394,6 @@ def _listed(words: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------ writing
 
 
-def versions() -> dict[str, str]:
-    """Return what the report was computed with."""
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "cayleygsp": cg.__version__,
-    }
-
-
 def collect_numbers(
     args: argparse.Namespace,
     date: str,
@@ -421,7 +409,7 @@ def collect_numbers(
         "date": date,
         "seed": args.seed,
         "quick": args.quick,
-        "versions": versions(),
+        "versions": package_versions(),
         "graph": {"n_vertices": spectrum.graph.n_vertices, "n_edges": spectrum.graph.n_edges},
         "eigenvalues": spectrum.eigenvalues.tolist(),
         "filter": {
@@ -452,7 +440,7 @@ def footer(args: argparse.Namespace, date: str, polynomial: cg.CayleyPolynomial)
         "Seed": str(args.seed),
         "Settings": f"{'quick' if args.quick else 'full'} run, order {polynomial.order}, zoom {polynomial.zoom:.6g}, "
         f"ridge {RIDGE:g}, noise {NOISE:g}",
-        "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
+        "Versions": ", ".join(f"{name} {version}" for name, version in package_versions().items()),
         "Date": date,
     }
 
@@ -501,6 +489,53 @@ def study_graph(spectrum: Spectrum, fits: dict[str, Fit], signal: FloatArray) ->
     return sections, numbers
 
 
+def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, Any]]:
+    """Return the small forms of the paper's first experiment and of its timing study.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        What both scripts are called with besides ``--quick``.
+    """
+    from analysis import community, complexity
+
+    with TemporaryDirectory() as work:
+        _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
+    _, timed = complexity.compute(["--quick", *argv], quiet=True)
+    config = trained["config"]
+    learning = Section(
+        "The paper's first experiment, in small",
+        [
+            f"Which of 15 communities is a noisy step signal on? One convolution with {community.N_FEATURES} features, "
+            f"the mean over the vertices and a softmax, trained on {config['n_train']} signals; test accuracy in %, "
+            f"mean and deviation over {trained['n_runs']} runs. The whole protocol is python -m analysis.community.",
+        ],
+        [
+            Picture.from_figure(
+                "community",
+                community.draw(trained),
+                "Accuracy over order for all methods, learned filters, and learned zooms over the spectral gap.",
+            )
+        ],
+        Table(*community.table(trained)),
+        community.findings(trained),
+    )
+    timing = Section(
+        "Time of a layer, in small",
+        [
+            "Mean time of a training step and its ratio to ChebNet, in brackets the paper's ratio and the difference. "
+            "Sizes are too small for the ratios to mean much: the whole study is python -m analysis.complexity.",
+        ],
+        [
+            Picture.from_figure(
+                "complexity", complexity.draw(timed), "Times and ratios over order and size, test above training."
+            )
+        ],
+        Table(*complexity.table(timed["by_order"], "training", "order")),
+    )
+    return [learning, timing], {"community": trained["rows"], "complexity": timed["by_order"]}
+
+
 def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
     """Compute, draw and write; ``step`` is told what begins."""
     step("spectrum of the graph")
@@ -517,6 +552,11 @@ def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
         runs.append(run_method(spectrum, polynomial, denoising.noisy, method, tol, n_iter))
     step("bounds and localization")
     (density, zoom, design, bounds, decay), more = study_graph(spectrum, fits, denoising.noisy)
+    experiments: list[Section] = []
+    if not args.quick:
+        step("small forms of the experiments")
+        experiments, small = experiment_sections(["--seed", str(args.seed)])
+        more |= {"experiments": small}
     step("pictures")
     sections = [
         graph_section(spectrum),
@@ -528,9 +568,10 @@ def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
         methods_section(runs),
         bounds,
         decay,
+        *experiments,
     ]
     step("files")
-    date = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    date = now()
     numbers = collect_numbers(args, date, spectrum, polynomial, denoising, runs, more)
     return write_report(args.out, sections, numbers, footer(args, date, polynomial))
 
@@ -541,12 +582,15 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
         prog="python -m analysis.report",
         description="Write a report on one Cayley filter on the built-in 15-community graph: the graph, its spectrum "
         "and the zoom, the filter's design and response, its effect on a noisy signal, cost and error of every method, "
-        "error bounds and localization. For a report on a graph of your own use the command cayleygsp report.",
+        "error bounds and localization, and small forms of the experiments with networks. For a report on a graph of "
+        "your own use the command cayleygsp report.",
         epilog="OUT/report.html holds everything and can be sent as it is; the pictures stand beside it as PNG files, "
         "the numbers as report.json. A run that fails leaves an earlier report as it was.",
     )
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="leave out the slowest run, Jacobi with 1000 sweeps")
+    parser.add_argument(
+        "--quick", action="store_true", help="leave out what takes long: Jacobi with 1000 sweeps, the networks"
+    )
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of graph and noise, 0 or more; same seed, same numbers (default: 0)"
     )
@@ -561,7 +605,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> int:
     """Write the report and print where it is."""
     args = parse_arguments(argv)
-    with progress_steps(6 + len(settings(args.quick))) as step:
+    with progress_steps(6 + (not args.quick) + len(settings(args.quick))) as step:
         path = make_report(args, step)
     print(path)
     return 0

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from cayleygsp._typing import ArrayLike, FloatArray
-from cayleygsp._validation import check_integer
+from cayleygsp._validation import check_integer, check_real
 from cayleygsp.graph import Graph
 
 __all__ = ["communities", "grid", "mnist_grid", "path", "random_regular", "ring", "sensor", "star"]
@@ -32,12 +32,14 @@ def communities(
     n_vertices: int | None = None,
     p_in: ArrayLike = 0.5,
     p_out: float = 0.003,
+    spread: float = 0.0,
     rng: np.random.Generator | int | None = None,
 ) -> Graph:
     r"""Return a planted partition: vertices of one community are joined often, others rarely.
 
     Every pair of vertices of community :math:`c` is an edge with probability ``p_in[c]``, every pair of
-    vertices of different communities with probability ``p_out``, independently; all weights are 1.
+    vertices of different communities with probability ``p_out``, independently. Weights are 1, or with ``spread``
+    products of strengths of the two vertices, a few of which are hubs.
 
     Parameters
     ----------
@@ -53,6 +55,10 @@ def communities(
         Probability of an edge inside a community.
     p_out : float
         Probability of an edge between communities.
+    spread : float
+        Of the strengths :math:`\theta` of the vertices, at least 0 and less than 1: they are drawn from the Pareto law
+        with mean 1 and :math:`P(\theta > t) \sim t^{-1/\text{spread}}`, and the weight of an edge is
+        :math:`\theta_u \theta_v`. With 0 all weights are 1.
     rng : numpy.random.Generator, int or None
         Source of randomness.
 
@@ -67,7 +73,7 @@ def communities(
     TypeError
         If a count is not an integer or a probability not a number.
     ValueError
-        If counts and sizes contradict each other or a probability is outside [0, 1].
+        If counts and sizes contradict each other, a probability is outside [0, 1] or ``spread`` outside [0, 1).
 
     Notes
     -----
@@ -87,9 +93,13 @@ def communities(
     counts = _community_sizes(n_communities, sizes, n_vertices, generator)
     inner = np.broadcast_to(_probabilities(p_in, "p_in", (len(counts),)), counts.shape)
     outer = _probabilities(p_out, "p_out", ())
+    tail = _spread(spread)
     tails, heads = _inner_edges(counts, inner, generator)
     tails_out, heads_out = _outer_edges(counts, float(outer), generator)
     W = _unweighted(np.concatenate([tails, tails_out]), np.concatenate([heads, heads_out]), int(counts.sum()))
+    if tail > 0:
+        theta = (1 - tail) * np.exp(tail * generator.standard_exponential(W.shape[0]))
+        W.data *= theta[W.indices] * np.repeat(theta, np.diff(W.indptr))
     labels = np.repeat(np.arange(len(counts)), counts)
     return Graph(W, coords=_disc_coords(counts, labels, generator), labels=labels, name="communities")
 
@@ -392,6 +402,13 @@ def _probabilities(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Float
     if not ((array >= 0) & (array <= 1)).all():
         raise ValueError(f"`{name}` must be within 0 and 1, got {value!r}")
     return array.astype(np.float64)
+
+
+def _spread(value: Any) -> float:
+    number = check_real(value, "spread")
+    if not 0 <= number < 1:
+        raise ValueError(f"`spread` must be at least 0 and less than 1, got {value!r}")
+    return number
 
 
 def _inner_edges(sizes: IntArray, p: FloatArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse, stats
+from scipy.sparse.linalg import lsqr
 from scipy.spatial import cKDTree
 
 from cayleygsp import gallery
@@ -110,6 +112,25 @@ def test_sunflower_points_keep_the_gap_that_discs_rely_on():
     assert distance[:, 1].min() >= gallery._SUNFLOWER_GAP
 
 
+def test_spread_gives_weights_that_are_products_of_strengths_with_mean_one():
+    plain = gallery.communities(sizes=[300, 500], p_in=0.3, p_out=0.05, rng=4)
+    spread = gallery.communities(sizes=[300, 500], p_in=0.3, p_out=0.05, spread=0.3, rng=4)
+    assert_array_equal(spread.W.indices, plain.W.indices)
+    assert (spread.W != spread.W.T).nnz == 0
+    log_w = np.log(spread.W.data)
+    # log θ is the least squares solution of log w_uv = log θ_u + log θ_v
+    u, v = spread.W.nonzero()
+    n = spread.n_vertices
+    edges = sparse.csr_array((np.ones(2 * u.size), (np.tile(np.arange(u.size), 2), np.r_[u, v])), shape=(u.size, n))
+    log_theta = lsqr(edges, log_w, atol=1e-13, btol=1e-13)[0]
+    assert_allclose(edges @ log_theta, log_w, atol=1e-9)
+    theta = np.exp(log_theta)
+    assert theta.min() >= 0.7 - 1e-9
+    assert theta.mean() == pytest.approx(1, abs=0.06)
+    # log(θ / 0.7) is exponential with mean 0.3
+    assert stats.kstest((log_theta - np.log(0.7)) / 0.3, "expon").pvalue > 0.01
+
+
 def test_large_community_graph_is_drawn_by_its_edges_only():
     graph = gallery.communities(1000, n_vertices=100_000, p_in=0.1, p_out=1e-5, rng=0)
     expected = 1000 * math.comb(100, 2) * 0.1 + 1e-5 * (math.comb(100_000, 2) - 1000 * math.comb(100, 2))
@@ -120,6 +141,9 @@ def test_large_community_graph_is_drawn_by_its_edges_only():
     ("arguments", "message"),
     [
         ({"n_communities": 0}, "`n_communities` must be at least 1, got 0"),
+        ({"spread": 1.0}, "`spread` must be at least 0 and less than 1, got 1.0"),
+        ({"spread": -0.1}, "`spread` must be at least 0 and less than 1, got -0.1"),
+        ({"spread": np.nan}, "`spread` must be at least 0 and less than 1, got nan"),
         ({"sizes": [2, 3], "n_vertices": 5}, "`sizes` must not be given together with `n_vertices`"),
         ({"sizes": []}, "`sizes` must be a sequence of at least one size"),
         ({"sizes": [3, 0]}, r"`sizes` must be at least 1, got sizes\[1\] = 0"),
@@ -137,7 +161,9 @@ def test_communities_refuse_bad_values(arguments, message):
         gallery.communities(**arguments)
 
 
-@pytest.mark.parametrize("arguments", [{"n_communities": 1.5}, {"sizes": [1.5]}, {"p_in": "a"}, {"p_out": None}])
+@pytest.mark.parametrize(
+    "arguments", [{"n_communities": 1.5}, {"sizes": [1.5]}, {"p_in": "a"}, {"p_out": None}, {"spread": "a"}]
+)
 def test_communities_refuse_bad_kinds(arguments):
     with pytest.raises(TypeError, match=f"`{next(iter(arguments))}` must be"):
         gallery.communities(**arguments)

@@ -82,6 +82,19 @@ def test_graphs_have_as_many_edges_a_vertex_at_every_size():
         assert 2 * graph.n_edges / n == pytest.approx(complexity.AVERAGE_DEGREE, rel=0.08)
 
 
+def test_findings_can_turn_out_either_way(ran):
+    document = copy.deepcopy(ran[0])
+    for row in document["by_order"]:
+        row["seconds"]["mean"] = {SERIES: 2.0 * row["order"], "jacobi 13": 4.0}.get(row["model"], 1.0)
+    for e in document["exponents"]:
+        e["exponent"] = 0.9
+    said = complexity.findings(document)
+    assert said[0].startswith("Test: our series takes 0.50 (r = 1) to 1.50 (r = 3) of the time of Jacobi with K = 13")
+    assert "0.90 to 0.90: their time grows at most linearly" in said[2]
+    next(e for e in document["exponents"] if e["model"] == SERIES)["exponent"] = 1.5
+    assert "0.90 to 1.50: their time grows faster than linearly" in complexity.findings(document)[2]
+
+
 def test_exponent_is_the_slope():
     rows = [
         {"model": CHEBNET, "kind": "test", "n_vertices": n, "seconds": {"mean": 1e-6 * n**1.5}} for n in (10, 100, 1000)

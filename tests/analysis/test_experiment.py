@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import threading
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -154,6 +155,18 @@ def test_interrupted_training_ends_as_if_it_had_not_been(tmp_path, stop_after):
         torch.testing.assert_close(again_fit.model.state_dict()[name], value, rtol=0, atol=0)
 
 
+def test_run_killed_after_its_last_epoch_ends_with_the_same_model(tmp_path):
+    """Dropout and batch normalisation compute otherwise in training: a resumed run must not be left in that mode."""
+    outputs = []
+    checkpoint = Checkpoint(tmp_path / "c.pt", seconds=0.0)
+    for _ in range(2):  # the second finds the checkpoint of the finished first
+        fit, steps = make_fit(Config(), 4)
+        fit.run(4, checkpoint)
+        outputs.append((fit.model(torch.linspace(-1, 1, 5)[:, None].expand(5, 4)).detach(), len(steps)))
+    assert outputs[0][1] > 0 == outputs[1][1]
+    assert torch.equal(outputs[0][0], outputs[1][0])
+
+
 def test_training_leaves_the_first_best_model_and_torch_random_numbers_alone(tmp_path):
     before = torch.get_rng_state()
     fit, _ = make_fit(Config(epochs=5), 3)
@@ -169,6 +182,29 @@ def test_training_leaves_the_first_best_model_and_torch_random_numbers_alone(tmp
     assert (history["best_epoch"], history["best_validation"], history["validation"]) == (1, 3.0, values)
     assert all(torch.equal(value, models[1][name]) for name, value in fit.model.state_dict().items())
     assert not torch.equal(models[1]["0.weight"], models[3]["0.weight"])
+
+
+def test_run_listed_twice_is_refused(tmp_path):
+    runs = [Run({"width": 2}, 0), Run({"width": 3}, 0), Run({"width": 2}, 0)]
+    with pytest.raises(ValueError, match=r"`runs` must differ, got width=2-seed=0 more than once"):
+        compute(Experiment("small", Config(), runs, train), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_run_says_when_where_and_with_what_it_was_made(tmp_path):
+    made = compute(make_experiment(n_seeds=1), tmp_path)[0]["made"]
+    assert made["device"] == "cpu"
+    assert made["versions"]["torch"] == torch.__version__
+    assert datetime.fromisoformat(made["date"]).tzinfo is not None
+
+
+def diverge(config, run, checkpoint, device):
+    raise FloatingPointError("the loss is nan")
+
+
+def test_run_that_diverges_is_named(tmp_path):
+    with pytest.raises(FloatingPointError, match="width=2-seed=0: the loss is nan"):
+        compute(make_experiment(function=diverge), tmp_path)
 
 
 def test_training_stops_at_a_loss_that_is_not_finite(tmp_path):

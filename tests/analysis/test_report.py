@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from analysis import report
+from analysis import community, complexity, report
 from cayleygsp._files import write_files
 from cayleygsp._html import Picture, Section, Table, render_page
 
@@ -64,6 +64,29 @@ def test_what_converged_keeps_its_tolerance(numbers):
         assert row["converged"] == (row["certified_bound"] <= row["tol"])
         if row["method"] != "jacobi":
             assert row["converged"], row
+
+
+def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
+    monkeypatch.setattr(community, "QUICK_MODELS", ("exact", "ChebNet"))
+    monkeypatch.setattr(community, "QUICK_ORDERS", (1,))
+    monkeypatch.setattr(complexity, "QUICK_SIZES", (90, 100))
+    sections, numbers = report.experiment_sections(["--seed", "3"])
+    assert [picture.name for section in sections for picture in section.pictures] == ["community", "complexity"]
+    learning, timing = sections
+    assert [row[0] for row in learning.table.rows] == ["CayleyNet, exact", "ChebNet"]
+    assert len(learning.closing) == 2
+    assert {row["model"] for row in numbers["community"]} == {"exact", "ChebNet"}
+    assert len(timing.table.rows) == len(complexity.MODELS)
+
+
+def test_full_run_has_the_experiments_on_its_page(tmp_path, monkeypatch):
+    section = Section("Networks, in small", ["trained here"])
+    monkeypatch.setattr(report, "settings", lambda quick: SHORT)
+    monkeypatch.setattr(report, "experiment_sections", lambda argv: ([section], {"argv": argv}))
+    assert report.main(["--seed", "2", "--out", str(tmp_path)]) == 0
+    assert "Networks, in small" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    numbers = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert numbers["experiments"] == {"argv": ["--seed", "2"]}
 
 
 def test_quick_run_leaves_out_only_the_slowest_method():
