@@ -7,6 +7,7 @@ interval, a spectral density, or the eigenvalues of a graph. What comes out is r
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -62,19 +63,19 @@ _GRID_ROUNDS, _SEARCH_ROUNDS, _ROUNDS = 10, 25, 400
 # ------------------------------------------------------------------------------------------------- targets
 
 
-class Target:
+class Target(ABC):
     """A function of frequency with the places where something happens; the base of the named targets."""
 
     name: ClassVar[str]
 
     @property
+    @abstractmethod
     def features(self) -> tuple[float, ...]:
         """Frequencies at which the target changes; fits look closely there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def __call__(self, eigenvalues: ArrayLike) -> FloatArray:
         """Return the value at the given frequencies, in their shape."""
-        raise NotImplementedError
 
     def weight(self, eigenvalues: ArrayLike) -> FloatArray:
         """Return 0 inside transition bands, where any value will do, and 1 elsewhere."""
@@ -86,9 +87,9 @@ class _Band(Target):
 
     transition: float
 
+    @abstractmethod
     def _steps(self) -> tuple[float | None, float | None]:
         """Return where the target rises from 0 to 1 and where it falls; None for never."""
-        raise NotImplementedError
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -253,9 +254,9 @@ class _Scaled(Target):
     def __post_init__(self) -> None:
         check_positive(self.scale, "scale")
 
+    @abstractmethod
     def _shape(self, x: FloatArray) -> FloatArray:
         """Return the value at x = sλ."""
-        raise NotImplementedError
 
     @property
     def features(self) -> tuple[float, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
@@ -17,7 +18,7 @@ from cayleygsp.laplacian import Laplacian
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization, outside_inference
 
 
-class GraphConv(nn.Module):
+class GraphConv(nn.Module, ABC):
     """Base of the layers.
 
     A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight`` and ``convolve``.
@@ -42,10 +43,11 @@ class GraphConv(nn.Module):
 
     # ---------------------------------------------------------------------------------------- parameters
 
+    @abstractmethod
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:
         """Return the shape of the weights."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw the weights again.
 
@@ -54,15 +56,14 @@ class GraphConv(nn.Module):
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def draw_weight(self, generator: torch.Generator | None = None) -> None:
         """Draw ``weight`` again and leave all other parameters as they are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
-        raise NotImplementedError
 
     def _make_weight(self) -> None:
         """Register the weights; with unknown input channels they get their shape at the first call."""
