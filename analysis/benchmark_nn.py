@@ -29,7 +29,7 @@ from cayleygsp import gallery
 from cayleygsp._typing import Array
 from cayleygsp.coarsening import Coarsening, coarsen
 from cayleygsp.nn import CayleyConv, ChebConv, GraclusPooling, GraphLaplacian
-from cayleygsp.powers import power_coefficients
+from cayleygsp.responses.basis import power_coefficients
 
 HEADER = ("work", "ours", "peer", "ratio (spread)", "target", "met", "errors: ours, peer")
 ORDER = 12

@@ -30,9 +30,9 @@ from analysis._experiment import Checkpoint, Experiment, Fit, Run
 from analysis._results import Document
 from cayleygsp import zoom
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.cayley import cayley_angle
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
-from cayleygsp.powers import power_basis, zoom_derivative
+from cayleygsp.responses.basis import power_basis, zoom_derivative
+from cayleygsp.responses.cayley import cayley_angle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

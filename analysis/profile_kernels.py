@@ -21,8 +21,9 @@ import numpy as np
 import cayleygsp as cg
 from analysis import _bench, _results
 from analysis._results import Document
-from cayleygsp import _kernels, gallery
-from cayleygsp.recurrence import _LOOK_AHEAD, KernelGraph
+from cayleygsp import gallery
+from cayleygsp.engine import loops
+from cayleygsp.engine.recurrence import _LOOK_AHEAD, KernelGraph
 
 SIDES = (60, 120, 400, 2000)
 QUICK_SIDES = (30, 60)
@@ -42,7 +43,7 @@ def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
     t, t_old, out = np.ones(n, dtype), np.zeros(n, dtype), np.zeros((1, n), dtype)
 
     def run() -> None:
-        _kernels.sum_vector_serial(graph.arrays, graph.chunks, 0.25, coeffs, t_old, t, out, np.uint64(0))
+        loops.sum_vector_serial(graph.arrays, graph.chunks, 0.25, coeffs, t_old, t, out, np.uint64(0))
 
     samples = _bench.interleave({"ours": run}, repeats)["ours"]
     return {
@@ -62,7 +63,7 @@ def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
     t, t_old, out = np.ones(n_vertices), np.zeros(n_vertices), np.zeros((1, n_vertices))
 
     def run(ahead: int) -> None:
-        _kernels.sum_vector_parallel(graph.arrays, graph.chunks, 0.05, coeffs, t_old, t, out, np.uint64(ahead))
+        loops.sum_vector_parallel(graph.arrays, graph.chunks, 0.05, coeffs, t_old, t, out, np.uint64(ahead))
 
     samples = _bench.interleave({"not": lambda: run(0), "ahead": lambda: run(_LOOK_AHEAD)}, repeats)
     rows = degree * n_vertices
@@ -74,7 +75,7 @@ def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
 
 def machine_code(graph: KernelGraph, dtype: Any) -> str:
     """Return the machine code of the loop over the neighbours of unweighted rows."""
-    compiled = numba.njit(fastmath=_kernels._FAST)(_plain_sums)
+    compiled = numba.njit(fastmath=loops._FAST)(_plain_sums)
     indptr, indices, _, _, _ = graph.arrays
     t = np.ones(graph.n_vertices, dtype)
     compiled(np.uint64(0), np.uint64(8), indptr, indices, t, np.empty(8, dtype))
@@ -82,7 +83,7 @@ def machine_code(graph: KernelGraph, dtype: Any) -> str:
 
 
 def _plain_sums(first, last, indptr, indices, t, sums):  # type: ignore[no-untyped-def]
-    _kernels._plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
+    loops._plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
 
 
 def row_of_four(code: str) -> list[str]:

@@ -23,12 +23,21 @@ from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis._results import now, package_versions, progress_steps
-from cayleygsp import gallery, graph_report, plotting
+from cayleygsp import gallery, plotting
 from cayleygsp._files import write_files
 from cayleygsp._html import Picture, Section, Table, render_page
 from cayleygsp._typing import FloatArray, Method
 from cayleygsp.design import Fit, LowPass, fit_cayley, fit_chebyshev
 from cayleygsp.localization import decay_curve
+from cayleygsp.report.bound_numbers import bound_rows, needs
+from cayleygsp.report.bounds import bounds_section
+from cayleygsp.report.density import density_section
+from cayleygsp.report.design import design_section, fit_numbers
+from cayleygsp.report.facts import typical_vertex
+from cayleygsp.report.frequencies import find_frequencies
+from cayleygsp.report.localization import decay_numbers, decay_section
+from cayleygsp.report.page import finite_numbers
+from cayleygsp.report.zoom import zoom_section
 
 ZOOMS = (0.1, 1.0, 10.0)
 N_KEPT = 15
@@ -430,7 +439,7 @@ def collect_numbers(
             "snr_filtered_db": denoising.snr(denoising.filtered),
         },
         "methods": [{key: None if value == math.inf else value for key, value in asdict(run).items()} for run in runs],
-        **graph_report.finite_numbers(more),
+        **finite_numbers(more),
     }
 
 
@@ -464,27 +473,27 @@ def study_graph(spectrum: Spectrum, fits: dict[str, Fit], signal: FloatArray) ->
     """Return the sections that any graph has, on this one: density, zoom, design, bounds and localization."""
     L, polynomial = spectrum.laplacian, fits["Cayley"].polynomial
     assert isinstance(polynomial, cg.CayleyPolynomial)
-    frequencies = graph_report.find_frequencies(L)
-    zoom, zoom_rows = graph_report.zoom_section(frequencies, ZOOMS, N_KEPT)
+    frequencies = find_frequencies(L)
+    zoom, zoom_rows = zoom_section(frequencies, ZOOMS, N_KEPT)
     target = fits["Cayley"].target
     assert isinstance(target, LowPass)
-    rows = graph_report.bound_rows(L, polynomial, SWEEPS, signal)
-    needed = graph_report.needs(L, polynomial, DEFAULT_TOL, SWEEPS[-1])
-    vertex = graph_report.typical_vertex(L)
+    rows = bound_rows(L, polynomial, SWEEPS, signal)
+    needed = needs(L, polynomial, DEFAULT_TOL, SWEEPS[-1])
+    vertex = typical_vertex(L)
     curve = decay_curve(cg.CayleyFilter(L, polynomial, tol=1e-10), vertex)
     sections = [
-        graph_report.density_section(frequencies),
+        density_section(frequencies),
         zoom,
-        graph_report.design_section(target, fits, frequencies),
-        graph_report.bounds_section(L, polynomial, rows, needed),
-        graph_report.decay_section(curve, vertex),
+        design_section(target, fits, frequencies),
+        bounds_section(L, polynomial, rows, needed),
+        decay_section(curve, vertex),
     ]
     numbers = {
         "zoom": [asdict(row) for row in zoom_rows],
-        "design": {name: graph_report.fit_numbers(fit) for name, fit in fits.items()},
+        "design": {name: fit_numbers(fit) for name, fit in fits.items()},
         "bounds": {"kappa": cg.bounds.kappa(L, polynomial.zoom), "rows": [asdict(row) for row in rows]},
         "needs": asdict(needed),
-        "decay": graph_report.decay_numbers(curve) | {"vertex": vertex},
+        "decay": decay_numbers(curve) | {"vertex": vertex},
     }
     return sections, numbers
 

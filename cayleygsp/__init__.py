@@ -21,8 +21,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cayleygsp import bounds, coarsening, density, design, gallery, localization, zoom
-from cayleygsp.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
-from cayleygsp.chebyshev import ChebyshevPolynomial
 from cayleygsp.filters import (
     CayleyFilter,
     ChebyshevFilter,
@@ -34,7 +32,9 @@ from cayleygsp.filters import (
 )
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_graph
-from cayleygsp.laplacian import Laplacian, laplacian
+from cayleygsp.laplacians import Laplacian, laplacian
+from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
+from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 
 if TYPE_CHECKING:
     from cayleygsp import nn, plotting, pygsp_filters

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 ComplexArray: TypeAlias = npt.NDArray[np.complexfloating[Any, Any]]
 Array: TypeAlias = npt.NDArray[Any]

@@ -14,7 +14,7 @@ from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._typing import Array, ArrayLike, GraphLike
 from cayleygsp._validation import check_integer
 from cayleygsp.graph import Graph, as_adjacency
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.laplacians import Laplacian
 
 __all__ = ["Coarsening", "coarsen"]
 
@@ -243,7 +243,7 @@ def _coarsen_all(
 @cache
 def _compiled_matching() -> Callable[..., IntArray]:
     """Compile the matching; numba takes a while to load, so it is loaded when it is needed."""
-    from cayleygsp._kernels import _compiled
+    from cayleygsp.engine.loops import _compiled
 
     return _compiled()(_match)
 

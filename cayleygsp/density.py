@@ -14,8 +14,8 @@ from scipy import fft
 
 from cayleygsp._typing import ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer
-from cayleygsp.laplacian import Laplacian, laplacian
-from cayleygsp.series import chebyshev_nodes
+from cayleygsp.laplacians import Laplacian, laplacian
+from cayleygsp.responses.series import chebyshev_nodes
 
 __all__ = ["SpectralDensity", "jackson_kernel", "spectral_density"]
 

@@ -12,7 +12,7 @@ from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._typing import FloatArray
 
 if TYPE_CHECKING:
-    from cayleygsp.laplacian import Laplacian
+    from cayleygsp.laplacians import Laplacian
 
 # Dense n × n arrays alive at once in `compute_eigenbasis`: the matrix, LAPACK's workspace, Φ, and one product.
 _DENSE_ARRAYS = 5

@@ -10,9 +10,9 @@ from pygsp import filters, graphs
 
 from cayleygsp._typing import Array, ArrayLike, Kernel, Method
 from cayleygsp._validation import check_positive
-from cayleygsp.cayley import CayleyPolynomial
 from cayleygsp.filters import FilterBank
-from cayleygsp.laplacian import laplacian
+from cayleygsp.laplacians import laplacian
+from cayleygsp.responses.cayley import CayleyPolynomial
 
 
 class Cayley(filters.Filter):

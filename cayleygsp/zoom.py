@@ -14,7 +14,7 @@ import numpy as np
 
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp._validation import check_eigenvalues, check_integer, check_positive, check_real
-from cayleygsp.cayley import CayleyPolynomial, cayley_angle
+from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle
 
 __all__ = ["Separation", "angles", "best_zoom", "resolution", "separating_polynomial", "separation"]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import cayleygsp as cg
 from cayleygsp import bounds
-from cayleygsp.kernel import KernelResponse
-from cayleygsp.series import chebyshev_nodes
+from cayleygsp.responses.function import KernelResponse
+from cayleygsp.responses.series import chebyshev_nodes
 from tests.oracle import dense_filter, eigenpairs, random_polynomial
 from tests.strategies import cayley_polynomials, laplacians
 

@@ -426,6 +426,6 @@ def test_bad_vertices_are_refused_by_name(sensor, low_pass):
 
 
 def test_dense_matrix_that_would_not_fit_is_refused(sensor, low_pass, monkeypatch):
-    monkeypatch.setattr("cayleygsp.filters.available_memory", lambda: 1000)
+    monkeypatch.setattr("cayleygsp.filters.base.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="dense matrix of 50 vertices"):
         cg.CayleyFilter(sensor, low_pass).toarray()

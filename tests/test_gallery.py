@@ -13,6 +13,7 @@ from scipy.sparse.linalg import lsqr
 from scipy.spatial import cKDTree
 
 from cayleygsp import gallery
+from cayleygsp.gallery import pairs, planted
 from cayleygsp.graph import Graph
 
 
@@ -107,9 +108,9 @@ def test_communities_are_drawn_apart(sizes):
 
 def test_sunflower_points_keep_the_gap_that_discs_rely_on():
     k = np.arange(20_000)
-    points = gallery._polar(np.sqrt(k + 0.5), k * gallery._GOLDEN_ANGLE)
+    points = planted._polar(np.sqrt(k + 0.5), k * planted._GOLDEN_ANGLE)
     distance, _ = cKDTree(points).query(points, k=2)
-    assert distance[:, 1].min() >= gallery._SUNFLOWER_GAP
+    assert distance[:, 1].min() >= planted._SUNFLOWER_GAP
 
 
 def test_spread_gives_weights_that_are_products_of_strengths_with_mean_one():
@@ -174,7 +175,7 @@ def test_communities_refuse_bad_kinds(arguments):
 
 @given(st.integers(2, 60))
 def test_unranking_covers_all_pairs_exactly_once(n):
-    i, j = gallery._unrank_pairs(np.arange(n * (n - 1) // 2))
+    i, j = pairs.unrank_pairs(np.arange(n * (n - 1) // 2))
     assert set(zip(i.tolist(), j.tolist(), strict=True)) == set(combinations(range(n), 2))
 
 
@@ -183,7 +184,7 @@ def test_unranking_is_exact_for_large_ranks(j, shift):
     rank = j * (j - 1) // 2 + shift
     if rank < 0:
         return
-    low, high = (int(part[0]) for part in gallery._unrank_pairs(np.array([rank])))
+    low, high = (int(part[0]) for part in pairs.unrank_pairs(np.array([rank])))
     assert 0 <= low < high
     assert high * (high - 1) // 2 + low == rank
 
@@ -192,7 +193,7 @@ def test_unranking_is_exact_for_large_ranks(j, shift):
 def test_distinct_draws_have_the_wanted_number_in_each_range(ranges, seed):
     lengths = np.array([length for length, _ in ranges])
     counts = np.array([int(length * share) for length, share in ranges])
-    drawn = gallery._draw_distinct(lengths, counts, np.random.default_rng(seed))
+    drawn = pairs.draw_distinct(lengths, counts, np.random.default_rng(seed))
     assert np.all(np.diff(drawn) > 0)
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     assert_array_equal(np.diff(np.searchsorted(drawn, bounds)), counts)
@@ -204,7 +205,7 @@ def test_all_sets_are_drawn_equally_often(count):
     n_runs = 4000
     tally = {chosen: 0 for chosen in combinations(range(5), count)}
     for _ in range(n_runs):
-        tally[tuple(gallery._draw_distinct(np.array([5]), np.array([count]), rng).tolist())] += 1
+        tally[tuple(pairs.draw_distinct(np.array([5]), np.array([count]), rng).tolist())] += 1
     # Chi-square with 9 degrees of freedom stays below 33.7 but once in ten thousand.
     expected = n_runs / 10
     assert sum((k - expected) ** 2 / expected for k in tally.values()) < 33.7

@@ -478,7 +478,7 @@ def test_numbers_and_words_give_the_graph_that_was_written(tmp_path_factory, edg
 
 
 def test_long_list_of_numbers_takes_the_fast_way(tmp_path, monkeypatch):
-    monkeypatch.setattr("cayleygsp.io._parse_lines", None)
+    monkeypatch.setattr("cayleygsp.io.edge_lists._parse_lines", None)
     edges = np.random.default_rng(0).integers(0, 10_000, size=(100_000, 2))
     text = "# many\n" + "\n".join(f"{i},{j}" for i, j in edges.tolist())
     graph = read_text(tmp_path, text, "many.csv.gz")

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 from cayleygsp.cli import commands
-from cayleygsp.cli._io import BadInput
+from cayleygsp.cli.errors import BadInput
 
 __all__ = ["app", "main"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
-from cayleygsp.cayley import CayleyPolynomial
-from cayleygsp.laplacian import Laplacian
-from cayleygsp.series import ChebyshevSeries, chebyshev_nodes
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
 
 # Points on which the gain is looked for; they are dense near both ends of the spectrum.
 _GAIN_POINTS = 2048

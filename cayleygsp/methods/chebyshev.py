@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, Response, filter_gain, unit_roundoff
-from cayleygsp.recurrence import sum_series, sum_series_adjoint
-from cayleygsp.series import ChebyshevSeries
+from cayleygsp.responses.series import ChebyshevSeries
 
 
 class ChebyshevMethod(FilterMethod):

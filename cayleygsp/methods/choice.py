@@ -8,14 +8,14 @@ import numpy as np
 
 from cayleygsp._typing import Method
 from cayleygsp.bounds import jacobi_sweeps
-from cayleygsp.cayley import CayleyPolynomial
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import FilterMethod, Response, filter_gain
 from cayleygsp.methods.chebyshev import ChebyshevMethod
 from cayleygsp.methods.exact import EIGENBASIS_VERTICES, exact_method, exact_seconds
 from cayleygsp.methods.jacobi import JacobiMethod
 from cayleygsp.methods.multigrid import MultigridMethod
-from cayleygsp.series import MAX_SAMPLES
+from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.series import MAX_SAMPLES
 
 METHODS: tuple[Method, ...] = ("auto", "exact", "jacobi", "chebyshev", "multigrid")
 

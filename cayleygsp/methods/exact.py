@@ -12,10 +12,8 @@ from scipy.sparse.linalg import splu
 
 from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._typing import Array, ComplexArray, FloatArray
-from cayleygsp.cayley import CayleyPolynomial
 from cayleygsp.eigenbasis import Eigenbasis, eigenbasis_bytes, eigenbasis_seconds, warn_if_long
-from cayleygsp.kernel import KernelResponse
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import (
     Applied,
     FilterMethod,
@@ -30,6 +28,8 @@ from cayleygsp.methods.base import (
     summation_floor,
     unit_roundoff,
 )
+from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.function import KernelResponse
 
 # Up to this many vertices the eigenbasis is computed; it serves all filters on the graph.
 EIGENBASIS_VERTICES = 2000

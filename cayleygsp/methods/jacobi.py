@@ -8,8 +8,7 @@ import numpy as np
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds import jacobi_contraction, jacobi_error
-from cayleygsp.cayley import CayleyPolynomial
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import (
     Applied,
     FilterMethod,
@@ -22,6 +21,7 @@ from cayleygsp.methods.base import (
     summation_floor,
     unit_roundoff,
 )
+from cayleygsp.responses.cayley import CayleyPolynomial
 
 
 class JacobiMethod(FilterMethod):
@@ -103,7 +103,7 @@ class JacobiMethod(FilterMethod):
 
     def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
         """Return y_j after K sweeps, and the residual norm before each of them."""
-        from cayleygsp._kernels import jacobi_sweep
+        from cayleygsp.engine.loops import jacobi_sweep
 
         y_prev = np.ascontiguousarray(y_prev)
         dtype = y_prev.real.dtype

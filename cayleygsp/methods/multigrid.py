@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
-from cayleygsp.cayley import CayleyPolynomial
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import (
     Applied,
     FilterMethod,
@@ -23,6 +22,7 @@ from cayleygsp.methods.base import (
     sum_powers,
     summation_floor,
 )
+from cayleygsp.responses.cayley import CayleyPolynomial
 
 MAX_ITERATIONS = 500
 

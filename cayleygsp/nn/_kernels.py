@@ -19,8 +19,8 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from cayleygsp._kernels import _FAST, _compiled
-from cayleygsp._vector_rows import _Emitter, _while, sum_row
+from cayleygsp.engine.loops import _FAST, _compiled
+from cayleygsp.engine.rows import _Emitter, _while, sum_row
 
 # Rows of output that are summed at once: each takes four vector registers of 32 bytes.
 _GROUP = 2

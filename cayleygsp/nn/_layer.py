@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import Parameter, UninitializedParameter
 
 from cayleygsp._validation import check_integer
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization, outside_inference
 
 

@@ -12,13 +12,13 @@ from torch.nn.parameter import Parameter
 
 from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive
-from cayleygsp.cayley import CayleyPolynomial
 from cayleygsp.filters import CayleyFilter
-from cayleygsp.laplacian import laplacian as core_laplacian
+from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn import functional
 from cayleygsp.nn._layer import GraphConv, glorot_like
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
-from cayleygsp.powers import basis_coefficients, basis_size, power_basis
+from cayleygsp.responses.basis import basis_coefficients, basis_size, power_basis
+from cayleygsp.responses.cayley import CayleyPolynomial
 
 METHODS = ("chebyshev", "exact", "jacobi")
 

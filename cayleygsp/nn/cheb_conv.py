@@ -11,7 +11,7 @@ from torch import Tensor
 from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
 from cayleygsp._validation import check_eigenvalues, check_positive
 from cayleygsp.filters import ChebyshevFilter
-from cayleygsp.laplacian import laplacian as core_laplacian
+from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn import functional
 from cayleygsp.nn._layer import GraphConv, glorot_like
 from cayleygsp.nn.cayley_conv import _check_channel

@@ -1,8 +1,8 @@
 r"""Convolutions as functions of tensors, with gradients that do not go through the recurrence.
 
 A layer with :math:`F_{in}` and :math:`F_{out}` channels computes :math:`\sum_b \varphi_b(\Delta) X W_b`, the basis
-functions :math:`\varphi_b` being those of :mod:`cayleygsp.powers` or Chebyshev polynomials. Work is done on the
-narrower side: :math:`\varphi_b(\Delta) X` first and then a dense product, or :math:`X W_b` first and then one
+functions :math:`\varphi_b` being those of :mod:`cayleygsp.responses.basis` or Chebyshev polynomials. Work is done on
+the narrower side: :math:`\varphi_b(\Delta) X` first and then a dense product, or :math:`X W_b` first and then one
 recurrence for their sum.
 
 The gradients follow from the symmetry of Δ. With the incoming gradient :math:`\bar Y`,
@@ -11,7 +11,7 @@ The gradients follow from the symmetry of Δ. With the incoming gradient :math:`
           \bar W_b = X^\top \varphi_b(\Delta) \bar Y = (\varphi_b(\Delta) X)^\top \bar Y,
 
 and since the derivative of the basis in log h is a matrix S times the basis of order r + 1
-(:func:`cayleygsp.powers.zoom_derivative`), the gradient in log h is
+(:func:`cayleygsp.responses.basis.zoom_derivative`), the gradient in log h is
 :math:`\sum_{bb'} S_{bb'} \langle W_b, \bar W_{b'} \rangle`: two more blocks of the gradient of the weights, and nothing
 else. So memory is that of 2r + 3 blocks of signals whatever the degree of the series is, and where the input needs no
 gradient, no recurrence runs backwards.
@@ -30,7 +30,7 @@ from torch.autograd import forward_ad
 from cayleygsp._typing import FloatArray
 from cayleygsp.nn._step import GraphTensors, combine, product, terms
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.powers import basis_size, power_coefficients, zoom_derivative
+from cayleygsp.responses.basis import basis_size, power_coefficients, zoom_derivative
 
 # The basis in which a convolution is written.
 CAYLEY, CAYLEY_REAL, CHEBYSHEV = "cayley", "cayley_real", "chebyshev"
@@ -53,7 +53,7 @@ def cayley_conv(
     x : Tensor, shape (batch, n, in_channels)
         Signals.
     weight : Tensor, shape (2r + 1, in_channels, out_channels)
-        Coefficients in the basis of :func:`cayleygsp.powers.power_basis`; r + 1 of them if ``real``.
+        Coefficients in the basis of :func:`cayleygsp.responses.basis.power_basis`; r + 1 of them if ``real``.
     log_zoom : Tensor, shape ()
         log h.
     laplacian : GraphLaplacian

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_choice
-from cayleygsp.laplacian import _POWER_STEPS, Laplacian
+from cayleygsp.laplacians import _POWER_STEPS, Laplacian
 from cayleygsp.nn._step import GraphTensors
 
 NORMALIZATIONS: dict[str | None, LaplacianKind] = {"sym": "normalized", None: "combinatorial"}

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from cayleygsp._validation import check_integer, check_positive
-from cayleygsp.laplacian import Laplacian
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn import functional
 from cayleygsp.nn._layer import full_precision
 from cayleygsp.nn._step import terms
 from cayleygsp.nn.cayley_conv import CayleyConv
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.powers import power_coefficients, power_samples
+from cayleygsp.responses.basis import power_coefficients, power_samples
 
 
 class ChebyshevFeatures:

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp._validation import check_integer, check_positive
-from cayleygsp.cayley import CayleyPolynomial, cayley_angle, cayley_transform
 from cayleygsp.plotting._style import (
     BLUE,
     COLORS,
@@ -22,6 +21,7 @@ from cayleygsp.plotting._style import (
     plain_spines,
     use_axes,
 )
+from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle, cayley_transform
 
 AnyResponse: TypeAlias = Callable[[FloatArray], ArrayLike]
 

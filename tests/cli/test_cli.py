@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.cli import commands, main
+from cayleygsp.cli import bound, decay, design, filter, info, main, options, outputs, zoom
 from tests.oracle import dense_filter
 
 N = 366
@@ -101,7 +101,7 @@ def test_a_fit_is_applied_within_its_certified_error(folder, capsys):
 def test_a_step_on_a_large_graph_is_fitted_and_heat_is_not(folder, capsys):
     np.save("big.npy", np.ones(2500))
     step = run_json(capsys, "filter", "@grid:50", "big.npy", "--pass", "low:0.1r", "-o", "a.npy")
-    assert step["order"] == commands.DEFAULT_ORDER
+    assert step["order"] == options.DEFAULT_ORDER
     assert 0 < step["fit_residual_rms"] < 0.2
     heat = run_json(capsys, "filter", "@grid:50", "big.npy", "--pass", "heat:2", "-o", "b.npy")
     assert "order" not in heat
@@ -353,7 +353,7 @@ def test_outputs_are_checked_before_work(folder, capsys, monkeypatch):
     def fail(*args, **kwargs):
         raise AssertionError("the graph was read")
 
-    monkeypatch.setattr(commands, "load_graph", fail)
+    monkeypatch.setattr("cayleygsp.cli.loading.load_graph", fail)
     (folder / "there.npy").write_text("mine")
     refused(capsys, "filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", "there.npy")
     refused(capsys, "report", "@ring:9", "-o", "x.pdf")
@@ -393,9 +393,10 @@ def test_an_output_that_cannot_be_made_leaves_none_of_the_others(folder, capsys,
     def fail(*args):
         raise MemoryError("no memory for the second")
 
-    make = commands.array_bytes
-    monkeypatch.setattr(commands, "png_bytes", fail)
-    monkeypatch.setattr(commands, "array_bytes", lambda y, ending: fail() if ending == ".txt" else make(y, ending))
+    make = outputs.array_bytes
+    for module in (bound, decay, design, info, zoom):
+        monkeypatch.setattr(module, "png_bytes", fail)
+    monkeypatch.setattr(filter, "array_bytes", lambda y, ending: fail() if ending == ".txt" else make(y, ending))
     assert "no memory for the second" in refused(capsys, name, *SEVERAL[name])
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
 
@@ -435,7 +436,7 @@ def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name)
     def refuse(*args, **kwargs):
         raise ValueError("`zoom` times the largest degree must be finite")
 
-    place = {"bound": "bounds.kappa", "decay": "localization.decay_curve", "report": "graph_report.report_on"}[name]
+    place = {"bound": "bounds.kappa", "decay": "localization.decay_curve", "report": "report.page.report_on"}[name]
     monkeypatch.setattr(f"cayleygsp.{place}", refuse)
     rest = ["-o", "page.html"] if name == "report" else ["--zoom", "1", "--order", "2", "-o", "a.csv"]
     assert "`zoom` times the largest degree must be finite" in refused(capsys, name, "@ring:9", *rest)
@@ -486,7 +487,7 @@ def test_bugs_keep_their_traceback(capsys, monkeypatch):
     def broken(*args):
         raise ValueError("a bug")
 
-    monkeypatch.setattr("cayleygsp.graph_report.graph_facts", broken)
+    monkeypatch.setattr("cayleygsp.report.facts.graph_facts", broken)
     with pytest.raises(ValueError, match="a bug"):
         main(["info", "@ring:9"])
 
@@ -541,9 +542,9 @@ def test_file_names_that_are_no_text_are_no_error(tmp_path):
 
 def test_interrupt_ends_cleanly(tmp_path):
     program = (
-        "import sys\nfrom cayleygsp.cli import main, commands\n"
+        "import sys\nfrom cayleygsp.cli import main, loading\n"
         "def slow(*args):\n    print('ready', flush=True)\n    import time\n    time.sleep(60)\n"
-        "commands.load_graph = slow\nsys.exit(main(['report', '@ring:9', '-o', 'page.html']))\n"
+        "loading.load_graph = slow\nsys.exit(main(['report', '@ring:9', '-o', 'page.html']))\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

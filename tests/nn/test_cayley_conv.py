@@ -290,7 +290,7 @@ def saved_bytes(call):
 
 @pytest.mark.parametrize("sides", [(4, 8), (8, 4)])
 def test_memory_does_not_grow_with_the_degree(sides):
-    from cayleygsp.powers import power_coefficients
+    from cayleygsp.responses.basis import power_coefficients
 
     L = cg.laplacian(cg.gallery.ring(50), "normalized")
     prepared = GraphLaplacian.from_laplacian(L, dtype=torch.float32)
@@ -393,7 +393,7 @@ def test_zoom_learns_where_the_signal_is():
 
 def best_with_zoom_one(lam, target, order):
     """Return the least mean square error over vertices of a Cayley filter with h = 1."""
-    from cayleygsp.powers import power_basis
+    from cayleygsp.responses.basis import power_basis
 
     _, residual, *_ = np.linalg.lstsq(power_basis(order, lam), target.astype(float), rcond=None)
     return float(residual[0]) / lam.size

@@ -4,9 +4,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cayleygsp.engine.recurrence import sum_series_by_scipy
 from cayleygsp.nn import GraphLaplacian, _step, functional
-from cayleygsp.powers import power_coefficients
-from cayleygsp.recurrence import sum_series_by_scipy
+from cayleygsp.responses.basis import power_coefficients
 from tests.nn.helpers import random_graph, signals
 from tests.strategies import laplacians
 

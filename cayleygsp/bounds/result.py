@@ -1,0 +1,78 @@
+"""An error bound, and what it supposes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from cayleygsp._validation import check_real
+from cayleygsp.responses.cayley import CayleyPolynomial
+
+BoundKind: TypeAlias = Literal["sharp", "safe", "paper"]
+
+
+BOUND_KINDS: tuple[BoundKind, ...] = ("sharp", "safe", "paper")
+
+
+#: What :func:`jacobi_sweeps` returns if no number of sweeps is known to be enough.
+UNREACHABLE = 10**18
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something that a bound supposes, or a case that it distinguishes.
+
+    Attributes
+    ----------
+    name : str
+        In a few words.
+    holds : bool
+        Whether it is so on this graph, for this response.
+    text : str
+        What follows.
+    """
+
+    name: str
+    holds: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    r"""A number beside :math:`\|Gf - \tilde Gf\|_2 / \|f\|_2`, and what it rests on.
+
+    Attributes
+    ----------
+    value : float
+        The number; infinite where nothing can be said.
+    kind : {"sharp", "safe", "paper", "series"}
+        Which bound it is.
+    valid : bool
+        Whether the number is proved to be no smaller than the error, here. For "paper" that is so if its proof is
+        complete (r = 1) or if a proved bound is no larger.
+    assumptions : tuple of Assumption
+        What was looked at.
+    """
+
+    value: float
+    kind: str
+    valid: bool
+    assumptions: tuple[Assumption, ...]
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def check_polynomial(polynomial: Any) -> CayleyPolynomial:
+    """Return ``polynomial`` if it is a CayleyPolynomial."""
+    if not isinstance(polynomial, CayleyPolynomial):
+        raise TypeError(f"`polynomial` must be a CayleyPolynomial, got {type(polynomial).__name__}")
+    return polynomial
+
+
+def check_atol(atol: Any) -> float:
+    """Return ``atol`` as a float if it is not negative."""
+    number = check_real(atol, "atol")
+    if not number >= 0:
+        raise ValueError(f"`atol` must not be negative, got {atol!r}")
+    return number

@@ -1,0 +1,26 @@
+"""Errors that a user can mend, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class BadInput(Exception):
+    """What a user gave cannot be used; the message says why in one line."""
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Turn what the library raises on bad input into one line; for where input is read and checked, not for work."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, RecursionError) as error:
+        raise BadInput(one_line(error)) from None
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an exception without line ends."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: '{error.filename}'" if error.filename else error.strerror
+    return " ".join(str(error).split()) or type(error).__name__

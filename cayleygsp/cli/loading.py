@@ -1,0 +1,56 @@
+"""The graph of a command and its Laplacian, and how they are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cayleygsp.cli.errors import BadInput, input_errors
+from cayleygsp.cli.graphs import load_graph
+from cayleygsp.cli.options import Kind
+from cayleygsp.cli.outputs import csv_bytes
+from cayleygsp.cli.printing import counted
+from cayleygsp.graph import Graph
+from cayleygsp.laplacians import Laplacian, laplacian
+
+if TYPE_CHECKING:
+    from cayleygsp.report.bound_numbers import BoundRow
+    from cayleygsp.report.zoom_numbers import ZoomRow
+
+
+def load(name: str, kind: Kind, variable: str | None, seed: int) -> tuple[Graph, Laplacian]:
+    """Return the graph that a user named and its Laplacian."""
+    G = load_graph(name, variable, seed)
+    with input_errors():
+        return G, laplacian(G, kind.value)
+
+
+def need_edges(L: Laplacian, what: str) -> None:
+    """Reject a graph without edges."""
+    if L.lmax == 0:
+        raise BadInput(f"the graph must have edges for {what}: all its frequencies are zero")
+
+
+def graph_line(G: Graph, L: Laplacian) -> str:
+    """Return the graph's name, size and spectrum in one line."""
+    return (
+        f"{G.name or 'graph'}: {vertices_text(L.n_vertices)}, {counted(L.n_edges, 'edge')}, {L.kind} Laplacian, "
+        f"spectrum in [0, {L.lmax:.6g}]"
+    )
+
+
+def vertices_text(n: int) -> str:
+    """Return a number of vertices in words."""
+    return counted(n, "vertex", "vertices")
+
+
+def rows_bytes(rows: Sequence[ZoomRow] | Sequence[BoundRow]) -> bytes:
+    """Return rows of numbers as a CSV file."""
+    return csv_bytes(list(asdict(rows[0])), [list(asdict(row).values()) for row in rows])
+
+
+def written(paths: list[Path]) -> dict[str, str]:
+    """Return the line that names the files that were written."""
+    return {"written": ", ".join(map(str, paths))} if paths else {}

@@ -1,0 +1,104 @@
+"""Which polynomial or target a user asked for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cayleygsp.cli.coefficients import load_coefficients
+from cayleygsp.cli.errors import BadInput, input_errors, one_line
+from cayleygsp.cli.loading import need_edges
+from cayleygsp.cli.options import DEFAULT_ORDER
+from cayleygsp.design import Target, fit_cayley, graph_weight, parse_target
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.responses.cayley import CayleyPolynomial
+
+
+def target_name(target: Target) -> str:
+    """Return a target's name and parameters."""
+    parameters = ", ".join(f"{name} {value:.4g}" for name, value in vars(target).items() if value or name == "low")
+    return f"{target.name} ({parameters})"
+
+
+class PolynomialOptions:
+    """Which Cayley polynomial a user asked for; checked when made, computed when the graph is there."""
+
+    def __init__(self, coeffs: str | None, target: str | None, zoom: float | None, order: int | None) -> None:
+        if coeffs is not None and target is not None:
+            raise BadInput("--coeffs and --target must not both be given")
+        self.target, self.zoom, self.order = target, zoom, order
+        self.own: CayleyPolynomial | None = None
+        if zoom is not None:
+            check_positive(zoom, "--zoom")
+        if coeffs is not None:
+            self.own, self.said = own_polynomial(coeffs, zoom, order), "own coefficients"
+        elif target is not None:
+            check_target(target)
+            self.said = f"fitted to {target}"
+        else:
+            if zoom is None or order is None:
+                raise BadInput("--zoom and --order must be given, or --coeffs, or --target")
+            # 2 Σ |c_j| = 1: where all powers agree the response is ±1
+            self.own = CayleyPolynomial(np.append(0.0, np.full(order, 0.5 / order)), zoom)
+            self.said = "equal coefficients of total gain 1"
+
+    @property
+    def n_powers(self) -> int:
+        """The order that it will have."""
+        return self.own.order if self.own is not None else self.order or DEFAULT_ORDER
+
+    def polynomial(self, L: Laplacian, seed: int) -> CayleyPolynomial:
+        """Return it, fitted over the frequencies of the graph if it is to be fitted."""
+        if self.own is not None:
+            check_product(self.own.zoom, L.lmax)
+            return self.own
+        check_product(self.zoom, L.lmax)
+        assert self.target is not None
+        goal = read_target(self.target, L)
+        need_edges(L, "a fit")
+        weight = graph_weight(L, "auto", seed)
+        with input_errors():
+            fit = fit_cayley(goal, self.order or DEFAULT_ORDER, L.lmax, self.zoom or "auto", weight)
+        assert isinstance(fit.polynomial, CayleyPolynomial)
+        return fit.polynomial
+
+
+def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> CayleyPolynomial:
+    """Return the polynomial with the user's own coefficients."""
+    if zoom is not None:
+        check_positive(zoom, "--zoom")
+    c, h = load_coefficients(coeffs, zoom)
+    with input_errors():
+        p = CayleyPolynomial(c, h)
+    if order not in (None, p.order):
+        raise BadInput(f"--order must be left out with --coeffs, which make order {p.order}, got {order}")
+    return p
+
+
+def check_target(text: str) -> None:
+    """Refuse what no graph makes a target; relative numbers are read once the graph is there."""
+    with input_errors():
+        parse_target(text, 1.0)
+
+
+def read_target(text: str, L: Laplacian) -> Target:
+    """Return the target that a text means on this graph."""
+    try:
+        return parse_target(text, L.lmax if L.lmax > 0 else None)
+    except ValueError as error:
+        if L.lmax == 0:  # without a graph this was a target: its numbers are relative
+            need_edges(L, f"the relative numbers in {text!r}")
+        raise BadInput(one_line(error)) from None
+
+
+def check_positive(value: float, name: str) -> None:
+    """Reject a number that is not positive and finite."""
+    if not (math.isfinite(value) and value > 0):
+        raise BadInput(f"{name} must be positive and finite, got {value:g}")
+
+
+def check_product(zoom: float | None, lmax: float) -> None:
+    """Reject a zoom whose product with the bound of the spectrum overflows."""
+    if zoom is not None and not math.isfinite(zoom * lmax):
+        raise BadInput(f"--zoom times the bound of the spectrum {lmax:.6g} must be finite, got {zoom:g}")

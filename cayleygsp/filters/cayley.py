@@ -1,0 +1,176 @@
+"""Cayley filters on a graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from cayleygsp._typing import GraphLike, Kernel, LaplacianKind, Method
+from cayleygsp._validation import check_positive
+from cayleygsp.filters.base import GraphFilter
+from cayleygsp.laplacians import laplacian
+from cayleygsp.responses.cayley import CayleyPolynomial
+
+if TYPE_CHECKING:
+    from cayleygsp.design import Fit, GraphWeight
+
+
+class CayleyFilter(GraphFilter):
+    r"""A Cayley filter, Eq. (4) of the paper, with the error that you allow.
+
+    .. math:: G f = c_0 f + 2\,\mathrm{Re} \sum_{j=1}^r c_j (h\Delta - iI)^j (h\Delta + iI)^{-j} f
+
+    Parameters
+    ----------
+    graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+        See :func:`laplacian`.
+    polynomial : CayleyPolynomial
+        The response.
+    method : {"auto", "exact", "jacobi", "chebyshev", "multigrid"}
+        "auto" takes the cheapest by prediction.
+    tol : float
+        :math:`\|Gf - y\|_2 \le tol \cdot \sup|g| \cdot \|f\|_2`.
+    n_iter : int, optional
+        Jacobi: sweeps K for each power; by default as many as the sharp bound asks for.
+    normalize : bool
+        Jacobi: rescale each power to the norm of the signal.
+    kind : {"combinatorial", "normalized"}, optional
+        Which Laplacian, if the graph does not say.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> graph = cg.gallery.ring(64)
+    >>> g = cg.CayleyFilter(graph, cg.CayleyPolynomial([0.5, -0.25], zoom=2.0), method="chebyshev", tol=1e-8)
+    >>> delta_answer, info = g.filter([1.0] + 63 * [0.0], return_info=True)
+    >>> info.method, info.n_matvecs, info.converged
+    ('chebyshev', 35, True)
+    """
+
+    def __init__(
+        self,
+        graph: GraphLike,
+        polynomial: CayleyPolynomial,
+        method: Method = "auto",
+        tol: float = 1e-6,
+        *,
+        n_iter: int | None = None,
+        normalize: bool = False,
+        kind: LaplacianKind | None = None,
+    ) -> None:
+        if not isinstance(polynomial, CayleyPolynomial):
+            raise TypeError(f"`polynomial` must be a CayleyPolynomial, got {type(polynomial).__name__}")
+        super().__init__(laplacian(graph, kind), polynomial, method, check_positive(tol, "tol"), n_iter, normalize)
+
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        zoom: float | Literal["auto"] = ...,
+        weight: GraphWeight = ...,
+        *,
+        real_coeffs: bool = ...,
+        method: Method = ...,
+        tol: float = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[False] = ...,
+        **options: Any,
+    ) -> CayleyFilter: ...
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        zoom: float | Literal["auto"] = ...,
+        weight: GraphWeight = ...,
+        *,
+        real_coeffs: bool = ...,
+        method: Method = ...,
+        tol: float = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[True],
+        **options: Any,
+    ) -> tuple[CayleyFilter, Fit]: ...
+
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        zoom: float | Literal["auto"] = "auto",
+        weight: GraphWeight = "auto",
+        *,
+        real_coeffs: bool = False,
+        method: Method = "auto",
+        tol: float = 1e-6,
+        kind: LaplacianKind | None = None,
+        rng: np.random.Generator | int | None = None,
+        return_info: bool = False,
+        **options: Any,
+    ) -> CayleyFilter | tuple[CayleyFilter, Fit]:
+        """Return the filter of the given order whose response is nearest to a target on the graph's spectrum.
+
+        Parameters
+        ----------
+        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            See :func:`laplacian`.
+        target : callable, Target or str
+            A function of frequency, or a text such as "low:0.5", see :func:`cayleygsp.design.parse_target`; relative
+            numbers in it refer to the Laplacian's guaranteed bound.
+        order : int
+            r ≥ 1.
+        zoom : float or "auto"
+            h > 0, or "auto" for the best that a search finds.
+        weight : {"auto", "spectrum", "density", "uniform"} or what :meth:`CayleyPolynomial.fit` takes
+            What matters: the eigenvalues, which must be computed, an estimate of their density, or all frequencies
+            alike; "auto" takes the eigenvalues of a graph of up to 500 vertices or where they are known, else the
+            density.
+        real_coeffs : bool
+            Whether all coefficients are real.
+        method, tol, kind
+            As for the class.
+        rng : numpy.random.Generator or int, optional
+            For the probes of the density.
+        return_info : bool
+            Also return the residuals of the fit.
+        **options
+            ``ridge`` and ``norm`` of :meth:`CayleyPolynomial.fit`.
+
+        Returns
+        -------
+        filter : CayleyFilter
+            The fit, bound to the graph.
+        info : Fit
+            Only with ``return_info``.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> g, info = cg.CayleyFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=4, return_info=True)
+        >>> round(info.residual_rms, 3)
+        0.017
+        """
+        from cayleygsp.design import graph_weight
+
+        L = laplacian(graph, kind)
+        weight = graph_weight(L, weight, rng)
+        polynomial, info = CayleyPolynomial.fit(
+            target, order, L.lmax, zoom, weight, real_coeffs=real_coeffs, return_info=True, **options
+        )
+        g = cls(L, polynomial, method, tol)
+        return (g, info) if return_info else g
+
+    @property
+    def polynomial(self) -> CayleyPolynomial:
+        """The Cayley polynomial."""
+        assert isinstance(self.response, CayleyPolynomial)
+        return self.response

@@ -1,0 +1,141 @@
+"""Chebyshev filters on a graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Method
+from cayleygsp._validation import check_positive
+from cayleygsp.filters.base import GraphFilter
+from cayleygsp.laplacians import laplacian
+from cayleygsp.responses.chebyshev import ChebyshevPolynomial
+
+if TYPE_CHECKING:
+    from cayleygsp.design import Fit, GraphWeight
+
+
+class ChebyshevFilter(GraphFilter):
+    r"""A Chebyshev filter of order r, Eq. (2) of the paper.
+
+    .. math:: G f = \sum_{k=0}^r \alpha_k T_k(\tilde\Delta) f, \qquad \tilde\Delta = 2\Delta/\lambda_{max} - I
+
+    Parameters
+    ----------
+    graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+        See :func:`laplacian`.
+    coeffs : array_like, shape (r + 1,)
+        Real :math:`\alpha_k`; the first is not halved.
+    lmax : float, optional
+        λ_max of the scaling; by default the Laplacian's guaranteed upper bound.
+    method : {"auto", "chebyshev", "exact"}
+        The recurrence, or the eigenbasis.
+    tol : float, optional
+        The recurrence has no error but rounding; with a tolerance, signals in single precision are filtered in
+        double precision where that is needed.
+    kind : {"combinatorial", "normalized"}, optional
+        Which Laplacian, if the graph does not say.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> g = cg.ChebyshevFilter(cg.gallery.path(4), [0.5, -0.5], lmax=4.0)
+    >>> g @ [1.0, 0.0, 0.0, 0.0]
+    array([0.75, 0.25, 0.  , 0.  ])
+    """
+
+    def __init__(
+        self,
+        graph: GraphLike,
+        coeffs: ArrayLike,
+        lmax: float | None = None,
+        method: Method = "chebyshev",
+        tol: float | None = None,
+        *,
+        kind: LaplacianKind | None = None,
+    ) -> None:
+        L = laplacian(graph, kind)
+        polynomial = ChebyshevPolynomial(coeffs, L.lmax if lmax is None else check_positive(lmax, "lmax"))
+        super().__init__(L, polynomial, method, tol)
+
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        weight: GraphWeight = ...,
+        *,
+        method: Method = ...,
+        tol: float | None = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[False] = ...,
+        **options: Any,
+    ) -> ChebyshevFilter: ...
+    @overload
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        weight: GraphWeight = ...,
+        *,
+        method: Method = ...,
+        tol: float | None = ...,
+        kind: LaplacianKind | None = ...,
+        rng: np.random.Generator | int | None = ...,
+        return_info: Literal[True],
+        **options: Any,
+    ) -> tuple[ChebyshevFilter, Fit]: ...
+
+    @classmethod
+    def fit(
+        cls,
+        graph: GraphLike,
+        target: Kernel | str,
+        order: int,
+        weight: GraphWeight = "auto",
+        *,
+        method: Method = "chebyshev",
+        tol: float | None = None,
+        kind: LaplacianKind | None = None,
+        rng: np.random.Generator | int | None = None,
+        return_info: bool = False,
+        **options: Any,
+    ) -> ChebyshevFilter | tuple[ChebyshevFilter, Fit]:
+        """Return the filter of the given order whose response is nearest to a target on the graph's spectrum.
+
+        Parameters
+        ----------
+        graph, target, order, weight, rng, return_info
+            As in :meth:`CayleyFilter.fit`.
+        method, tol, kind
+            As for the class.
+        **options
+            ``ridge`` and ``norm`` of :meth:`ChebyshevPolynomial.fit`.
+
+        Returns
+        -------
+        filter : ChebyshevFilter
+            The fit, bound to the graph.
+        info : Fit
+            Only with ``return_info``.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> g, info = cg.ChebyshevFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=20, return_info=True)
+        >>> round(info.residual_rms, 3)
+        0.024
+        """
+        from cayleygsp.design import graph_weight
+
+        L = laplacian(graph, kind)
+        weight = graph_weight(L, weight, rng)
+        polynomial, info = ChebyshevPolynomial.fit(target, order, L.lmax, weight, return_info=True, **options)
+        g = cls(L, polynomial.coeffs, None, method, tol)
+        return (g, info) if return_info else g

@@ -1,0 +1,63 @@
+"""What is known of filtered signals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayleygsp._typing import FloatArray
+
+
+class ConvergenceWarning(UserWarning):
+    """The tolerance could not be certified; the message says what could."""
+
+
+@dataclass(frozen=True)
+class FilterInfo:
+    r"""What is known of filtered signals.
+
+    Attributes
+    ----------
+    method : str
+        The method that was used.
+    error_bound : float or numpy.ndarray
+        An upper bound of :math:`\|Gf - y\|_2 / \|f\|_2`, rounding included: one number, one a signal, or one a
+        filter of a bank.
+    converged : bool
+        Whether the bound is within ``tol`` times the gain.
+    n_matvecs : int
+        Passes over the graph: products of the Laplacian with all signals at once. The paper's scheme takes
+        r (K + 1) of them.
+    tol : float or None
+        The tolerance that was asked for.
+    gain : float or numpy.ndarray
+        Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it.
+    certificate : {"proved", "sampled", "estimated"}
+        "sampled" if nothing but samples is known of the response (any function given by a user), "estimated" if the
+        bound rests on a λ_max from Lanczos (a Chebyshev filter whose ``lmax`` is below the guaranteed one).
+    reason : str
+        Why this method.
+    residuals : tuple of numpy.ndarray
+        For iterative methods, one array a power of shape (n_steps, n_signals): residual norms of its solve,
+        relative to the signal.
+    """
+
+    method: str
+    error_bound: float | FloatArray
+    converged: bool
+    n_matvecs: int
+    tol: float | None
+    gain: float | FloatArray
+    certificate: str
+    reason: str
+    residuals: tuple[FloatArray, ...] = ()
+
+    @property
+    def relative_error_bound(self) -> float | FloatArray:
+        """The error bound over the gain, which is what ``tol`` allows."""
+        gain = np.asarray(self.gain)
+        ratio = np.divide(
+            self.error_bound, gain, out=np.zeros(np.broadcast(self.error_bound, gain).shape), where=gain > 0
+        )
+        return ratio if np.ndim(self.error_bound) else float(ratio)

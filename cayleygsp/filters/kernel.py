@@ -1,0 +1,47 @@
+"""Filters by any function of frequency."""
+
+from __future__ import annotations
+
+from cayleygsp._typing import GraphLike, Kernel, LaplacianKind, Method
+from cayleygsp._validation import check_positive
+from cayleygsp.filters.base import GraphFilter
+from cayleygsp.laplacians import laplacian
+from cayleygsp.responses.function import KernelResponse
+
+
+class KernelFilter(GraphFilter):
+    """Any response g(λ) that you can write as a function, with the same engine and tolerance.
+
+    Parameters
+    ----------
+    graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+        See :func:`laplacian`.
+    function : callable
+        Takes an array of frequencies, returns as many real numbers; finite on [0, lmax].
+    tol : float
+        Error allowed, relative to the gain. Nothing is known of the function but its values, so the certificate
+        rests on samples; ``info.certificate`` says so.
+    method : {"auto", "chebyshev", "exact"}
+        A function with jumps has no short series: use "exact" for it on small graphs.
+    kind : {"combinatorial", "normalized"}, optional
+        Which Laplacian, if the graph does not say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> heat = cg.KernelFilter(cg.gallery.ring(64), lambda lam: np.exp(-5 * lam), tol=1e-8)
+    >>> round(float(heat.localize(0).sum()), 6)
+    1.0
+    """
+
+    def __init__(
+        self,
+        graph: GraphLike,
+        function: Kernel,
+        tol: float = 1e-6,
+        method: Method = "auto",
+        *,
+        kind: LaplacianKind | None = None,
+    ) -> None:
+        super().__init__(laplacian(graph, kind), KernelResponse(function), method, check_positive(tol, "tol"))

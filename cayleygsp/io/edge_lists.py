@@ -1,0 +1,202 @@
+"""Graphs as lists of edges in text files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from cayleygsp._typing import Array, FloatArray
+from cayleygsp.io.files import text_of
+
+_COMMENT = re.compile(r"(?<!\S)[#%].*")
+
+
+_SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
+
+
+_EMPTY_FIELD = re.compile(r"[,;][ \t]*(?:[,;]|$)|^[ \t]*[,;]", re.MULTILINE)
+
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+
+
+# Whole numbers are exact in double precision below this.
+_EXACT = 2.0**53
+
+
+_HEADER_HINT = "; if it is a header, put # in front of it"
+
+
+@dataclass(frozen=True, eq=False)
+class _EdgeList:
+    """Edges in the order of the file: numbers of both ends, shape (n_edges, 2), or words in turn; weights."""
+
+    names: npt.NDArray[np.int64] | list[str]
+    weights: FloatArray
+
+
+def read_edge_list(file: Path) -> tuple[sparse.csr_array, Array | None]:
+    """Return the adjacency matrix and labels of an edge list."""
+    text = text_of(file)
+    edges = _parse_numbers(text) or _parse_lines(text, file)
+    ends, n_vertices, labels = _number_vertices(edges.names)
+    kept = _distinct_edges(ends, n_vertices, edges.weights, text, file)
+    (tails, heads), weights = ends[kept].T, edges.weights[kept]
+    inner = tails != heads
+    rows, cols = np.concatenate([tails, heads[inner]]), np.concatenate([heads, tails[inner]])
+    data = np.concatenate([weights, weights[inner]])
+    return sparse.csr_array((data, (rows, cols)), shape=(n_vertices, n_vertices)), labels
+
+
+def _parse_numbers(text: str) -> _EdgeList | None:
+    """Parse a list of whole numbers and weights at once; None if it is anything else, or has an error."""
+    if "#" in text or "%" in text:
+        text = _COMMENT.sub("", text)
+    if "," in text or ";" in text:
+        if _EMPTY_FIELD.search(text):
+            return None
+        text = text.replace(",", " ").replace(";", " ")
+    if not text.strip():
+        return None
+    try:
+        table = np.loadtxt(StringIO(text), dtype=np.float64, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    names, weights = table[:, :2], table[:, 2] if table.shape[1] == 3 else np.ones(len(table))
+    whole = (np.abs(names) < _EXACT).all() and (names == np.floor(names)).all()
+    if table.shape[1] not in (2, 3) or not whole or not (np.isfinite(weights) & (weights >= 0)).all():
+        return None
+    return _EdgeList(names.astype(np.int64), weights)
+
+
+def _data_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield number and content beside comments of those lines that have any."""
+    for number, line in enumerate(_COMMENT.sub("", text).split("\n"), start=1):
+        content = line.strip()
+        if content:
+            yield number, content
+
+
+def _parse_lines(text: str, file: Path) -> _EdgeList:
+    """Parse a list line by line, with any names, and say which line is wrong."""
+    split = _SEPARATOR.split if "," in text or ";" in text else str.split
+    names: list[str] = []
+    weights: list[float] = []
+    n_columns = 0
+    for number, content in _data_lines(text):
+        fields = split(content)
+        problem = _problem(fields, n_columns)
+        if problem:
+            _refuse(file, text, number, problem + ("" if names else _HEADER_HINT))
+        n_columns = len(fields)
+        names += fields[:2]
+        weights.append(float(fields[2]) if n_columns == 3 else 1.0)
+    if not names:
+        raise ValueError(f"'{file}' has no edges, only comments")
+    return _EdgeList(_whole_numbers(names, text, file), np.array(weights))
+
+
+def _problem(fields: list[str], n_columns: int) -> str:
+    """Say what is wrong with the fields of a line; nothing if nothing is."""
+    if "" in fields:
+        return "a field is empty"
+    if len(fields) not in (2, 3):
+        return f"expected two vertex names and perhaps a weight, got {len(fields)} column(s)"
+    if n_columns and len(fields) != n_columns:
+        return f"expected {n_columns} columns as in the lines before, got {len(fields)}"
+    if len(fields) == 2:
+        return ""
+    weight = fields[2]
+    if not _NUMBER.fullmatch(weight):
+        return f"expected a finite number as weight, got {weight!r}"
+    if not 0 <= float(weight) < np.inf:
+        return f"expected a finite non-negative weight, got {weight}"
+    return ""
+
+
+def _line_number(text: str, row: int) -> int:
+    """Return the number of the line that holds the given row of the edge list."""
+    return next(islice(_data_lines(text), row, None))[0]
+
+
+def _refuse(file: Path, text: str, number: int, problem: str) -> NoReturn:
+    line = text.split("\n")[number - 1]
+    shown = line if len(line) <= 80 else line[:77] + "..."
+    raise ValueError(f"'{file}', line {number}: {problem}; the line is {shown!r}")
+
+
+def _whole_numbers(names: list[str], text: str, file: Path) -> npt.NDArray[np.int64] | list[str]:
+    """Return the names as integers if they all are, else as they came; refuse fractions and headers."""
+    words = [place for place, name in enumerate(names) if not _NUMBER.fullmatch(name)]
+    if words == [0, 1] and len(names) > 2:
+        problem = "expected whole numbers as in the other lines" + _HEADER_HINT
+        _refuse(file, text, _line_number(text, 0), problem)
+    if words:
+        return names
+    fraction = next((place for place, name in enumerate(names) if not _is_whole(name)), None)
+    if fraction is not None:
+        problem = "expected whole numbers or words as vertex names"
+        _refuse(file, text, _line_number(text, fraction // 2), problem)
+    try:
+        return np.array(list(map(_whole, names)), dtype=np.int64).reshape(-1, 2)
+    except (OverflowError, ValueError):
+        # More digits than fit: such numbers are names like any other.
+        return names
+
+
+def _is_whole(number: str) -> bool:
+    return bool(_INTEGER.fullmatch(number)) or (abs(float(number)) < _EXACT and float(number).is_integer())
+
+
+def _whole(number: str) -> int:
+    return int(number) if _INTEGER.fullmatch(number) else int(float(number))
+
+
+def _number_vertices(
+    names: npt.NDArray[np.int64] | list[str],
+) -> tuple[npt.NDArray[np.int64], int, Array | None]:
+    """Return the edges between vertices 0, …, n − 1, that n, and the names where they are not these."""
+    if isinstance(names, list):
+        words = sorted(set(names))
+        vertex = {word: number for number, word in enumerate(words)}
+        ends = np.fromiter(map(vertex.__getitem__, names), dtype=np.int64, count=len(names))
+        return ends.reshape(-1, 2), len(words), np.array(words)
+    first, last = int(names.min()), int(names.max())
+    n_vertices = last - first + 1
+    if first in (0, 1) and n_vertices <= 2 * names.size:
+        used = np.zeros(n_vertices, dtype=np.bool_)
+        used[names - first] = True
+        if n_vertices <= 2 * np.count_nonzero(used):
+            return names - first, n_vertices, np.arange(first, last + 1) if first else None
+    numbers, position = np.unique(names, return_inverse=True)
+    return position.reshape(names.shape), len(numbers), numbers
+
+
+def _distinct_edges(
+    ends: npt.NDArray[np.int64], n_vertices: int, weights: FloatArray, text: str, file: Path
+) -> npt.NDArray[np.int64]:
+    """Return the first row of each edge; refuse two weights for the same edge."""
+    pair = ends.min(axis=1) * n_vertices + ends.max(axis=1)
+    order = np.argsort(pair, kind="stable")
+    repeated = np.diff(pair[order]) == 0
+    conflict = repeated & (np.diff(weights[order]) != 0)
+    if conflict.any():
+        # The one whose line comes first in the file.
+        place = min(np.flatnonzero(conflict), key=lambda k: order[k + 1])
+        before, row = int(order[place]), int(order[place + 1])
+        earlier = _line_number(text, before)
+        problem = f"expected weight {weights[before]}, that of the same edge in line {earlier}"
+        _refuse(file, text, _line_number(text, row), problem)
+    return order[np.concatenate([[True], ~repeated])]

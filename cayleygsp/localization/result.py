@@ -1,0 +1,94 @@
+"""Masses outside k hops, with what was fitted to them and what bounds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cayleygsp._typing import Array, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DecayFit:
+    r"""The line through the logarithms of the measured masses.
+
+    Attributes
+    ----------
+    c, gamma : float
+        Least squares of :math:`\log c + k \log\gamma`; NaN if fewer than two masses are above the floor.
+    r_squared : float
+        Share of the variance of the logarithms that the line explains; NaN if there is none.
+    n_points : int
+        Masses above the floor.
+    """
+
+    c: float
+    gamma: float
+    r_squared: float
+    n_points: int
+
+
+@dataclass(frozen=True, eq=False)
+class DecayBound:
+    """A curve that masses are, or are said to be, below.
+
+    Attributes
+    ----------
+    name : {"theorem 4", "jacobi", "series"}
+        Where it comes from.
+    mass : numpy.ndarray, shape (n_hops + 1,)
+        Upper bounds of the mass_beyond, relative to the norm like these; above 1 where nothing is said.
+    valid : numpy.ndarray of bool, shape (n_hops + 1,)
+        Where it is proved: everywhere or nowhere, but for "theorem 4", which is proved where k is a multiple of the
+        order (see :func:`decay_curve`), and where a proved curve, or 1, lies below it.
+    c, gamma : float or None
+        Theorem 4's constants; of several vertices, c is the mean.
+    """
+
+    name: str
+    mass: FloatArray
+    valid: Array
+    c: float | None = None
+    gamma: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Decay:
+    r"""Masses of a filter outside k hops, k = 0 … n_hops, and what is known of them.
+
+    Attributes
+    ----------
+    hops : numpy.ndarray, shape (n_hops + 1,)
+        k.
+    mass : numpy.ndarray, shape (n_hops + 1,)
+        Measured, relative to :math:`\|G\delta_m\|_p`; the mean over the vertices if there are several.
+    p : float
+        Of the norm.
+    norm : float
+        :math:`\|G\delta_m\|_p`, the mean over the vertices.
+    floor : float
+        How far the masses may be off by the error of the method that applied the filter, where it is known; what is
+        below is not fitted.
+    fit : DecayFit
+        The exponential through the masses above the floor.
+    bounds : tuple of DecayBound
+        Those that there are for this filter and p.
+    """
+
+    hops: Array
+    mass: FloatArray
+    p: float
+    norm: float
+    floor: float
+    fit: DecayFit
+    bounds: tuple[DecayBound, ...]
+
+    def bound(self, name: str) -> DecayBound | None:
+        """Return the curve of that name, or None if there is none for this filter and p."""
+        found = [bound for bound in self.bounds if bound.name == name]
+        return found[0] if found else None
+
+
+def relative(value: Any, norm: float) -> Any:
+    """Divide by the norm of a localized filter; one that is zero has no mass anywhere."""
+    return value / norm if norm else value * 0.0
