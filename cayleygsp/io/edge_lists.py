@@ -18,6 +18,8 @@ from cayleygsp._text import natural_key, printable, quoted
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.io.content import Content, Request
 from cayleygsp.io.files import decode, read_content, read_stream
+from cayleygsp.io.labels import label_array
+from cayleygsp.io.limits import check_memory
 
 _COMMENT = re.compile(r"(?<!\S)[#%].*")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
@@ -31,8 +33,8 @@ _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _EXACT = 2.0**53
 
 
-# The memory that a byte of the text needs: 14 to 16 were measured with numbers, 24 with short names.
-_COST = 24
+# The memory that a byte of the text needs: 10 to 25 bytes were measured with numbers, 27 to 41 with words.
+_COST, _WORD_COST = 25, 45
 
 _HEADER_HINT = "; if it is a header, put # in front of it"
 
@@ -58,7 +60,7 @@ def read_edge_stream(stream: IO[bytes], file: Path, request: Request) -> Content
 def _content(content: bytes, file: Path, request: Request) -> Content:
     text = decode(content, file, "an edge list")
     edges = _parse_numbers(text) or _parse_lines(text, file)
-    ends, n_vertices, labels = _number_vertices(edges.names)
+    ends, n_vertices, labels = _number_vertices(edges.names, file, len(content))
     directed = request.symmetrize is not None
     kept, conflict = distinct_edges(ends, n_vertices, edges.weights, directed)
     if conflict is not None:
@@ -126,6 +128,7 @@ def _data_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _parse_lines(text: str, file: Path) -> _EdgeList:
     """Parse a list line by line, with any names, and say which line is wrong."""
+    check_memory(file, "its content", _WORD_COST * len(text))
     split = _SEPARATOR.split if "," in text or ";" in text else str.split
     names: list[str] = []
     weights: list[float] = []
@@ -199,14 +202,14 @@ def _whole(number: str) -> int:
 
 
 def _number_vertices(
-    names: npt.NDArray[np.int64] | list[str],
+    names: npt.NDArray[np.int64] | list[str], file: Path, n_content: int
 ) -> tuple[npt.NDArray[np.int64], int, Array | None]:
     """Return the edges between vertices 0, …, n − 1, that n, and the names where they are not these."""
     if isinstance(names, list):
         words = sorted(set(names), key=natural_key)
         vertex = {word: number for number, word in enumerate(words)}
         ends = np.fromiter(map(vertex.__getitem__, names), dtype=np.int64, count=len(names))
-        return ends.reshape(-1, 2), len(words), np.array(words)
+        return ends.reshape(-1, 2), len(words), label_array(words, file, n_content)
     first, last = int(names.min()), int(names.max())
     n_vertices = last - first + 1
     if first in (0, 1) and n_vertices <= 2 * names.size:

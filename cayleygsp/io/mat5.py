@@ -24,6 +24,7 @@ _MATRIX, _COMPRESSED = 14, 15
 _STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _STRUCT, _SPARSE = 2, 5
+_BYTE, _DOUBLE = 2, 9
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
 _Element = tuple[int, memoryview]
@@ -73,6 +74,8 @@ class _Reader:
         check_memory(self._file, "its content", n_before + 2 * n_bytes)
         data = stream.decompress(stream.unconsumed_tail, n_bytes) if n_bytes else b""
         check_room(self._file, "bytes in a packed element", n_bytes, len(data))
+        if stream.decompress(stream.unconsumed_tail, 1) or not stream.eof:
+            raise ValueError("a packed element without its end and checksum")
         return kind, memoryview(data)
 
     def variables(self, data: memoryview, prefix: str, levels: int) -> dict[str, MatVariable]:
@@ -137,5 +140,8 @@ class _Reader:
         n_entries = int(ends[n_cols])
         check_room(self._file, "entries", n_entries, len(rows))
         check_memory(self._file, f"a matrix of {n_entries:,} entries", BYTES_PER_ENTRY * n_entries)
-        values = self.values(parts[2:], n_entries, flags) if n_entries else np.zeros(0)
+        kind, data = parts[2] if n_entries else (_DOUBLE, memoryview(b""))
+        if flags & _LOGICAL and kind == _DOUBLE and len(data) == n_entries:
+            kind = _BYTE  # MATLAB calls them doubles, and writes bytes
+        values = self.values([(kind, data), *parts[3:]], n_entries, flags)
         return sparse.csc_array((values, rows[:n_entries], ends[: n_cols + 1]), shape=(n_rows, n_cols))

@@ -14,10 +14,13 @@ import numpy as np
 
 from cayleygsp._text import quoted
 from cayleygsp._typing import Array
-from cayleygsp.io.limits import InputError
+from cayleygsp.io.limits import InputError, check_memory
 
-# The memory that a byte of the text needs, at most: a row of two bytes becomes a list and a complex number.
-COST = 100
+# The memory that a byte of plain numbers needs, as measured.
+COST = 12
+
+# The memory that a line and a field of anything else need, as lists of words and numbers.
+_LINE_COST, _FIELD_COST = 300, 130
 
 # Headers of a column of names, beside the empty one of pandas.
 NAME_HEADERS = ("", "vertex", "node", "name", "label", "id", "index")
@@ -45,6 +48,9 @@ def parse_table(text: str, file: Path) -> Table:
     plain = _parse_plain(text, delimiter)
     if plain is not None:
         return Table(_as_signals(plain))
+    n_lines = text.count("\n") + 1
+    n_fields = n_lines + text.count(delimiter or " ")
+    check_memory(file, "its content", 3 * len(text) + _LINE_COST * n_lines + _FIELD_COST * n_fields)
     rows = list(_rows(text, delimiter, file))
     if not rows:
         raise InputError(f"{quoted(file)} holds no numbers")
