@@ -66,7 +66,7 @@ def first_few(names: Sequence[Any], n_most: int = 5) -> str:
     return shown if len(names) <= n_most else f"{shown} and {len(names) - n_most:,} more"
 
 
-def natural_key(text: str) -> tuple[Any, ...]:
+def natural_key(text: str) -> tuple[list[Any], str]:
     """Return a key that sorts numbers within text by their value: "v2" before "v10".
 
     Examples
@@ -80,4 +80,4 @@ def natural_key(text: str) -> tuple[Any, ...]:
         digits = parts[place].lstrip("0")
         # By length and then by digits is by value, for numbers of any length.
         parts[place] = (len(digits), digits)
-    return (*parts, text)
+    return parts, text

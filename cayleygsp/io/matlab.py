@@ -32,7 +32,7 @@ _AXES = (("x", "y", "z"), ("x", "y"))
 
 def read_mat(file: Path, request: Request) -> Content:
     """Return adjacency matrix and coordinates in a MATLAB file."""
-    with _open(file) as variables:
+    with open_variables(file) as variables:
         name = request.variable
         if name is None and all(edge in variables for edge in _EDGES) and not _candidates(variables):
             matrix = _matrix_of_lists(variables, file, request)
@@ -44,7 +44,7 @@ def read_mat(file: Path, request: Request) -> Content:
 
 
 @contextmanager
-def _open(file: Path) -> Iterator[Variables]:
+def open_variables(file: Path) -> Iterator[Variables]:
     """Give the variables of a file of any version."""
     if is_hdf5(file):
         with variables_73(file) as variables:

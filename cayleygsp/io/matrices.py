@@ -14,7 +14,7 @@ from cayleygsp._typing import Array
 from cayleygsp.io.array_headers import native, read_array, read_header
 from cayleygsp.io.content import Content, Request
 from cayleygsp.io.files import parsing
-from cayleygsp.io.limits import BYTES_PER_ENTRY, DEFLATE_RATIO, check_memory, check_room, check_vertices
+from cayleygsp.io.limits import BYTES_PER_ENTRY, DEFLATE_RATIO, InputError, check_memory, check_room, check_vertices
 
 _SPARSE = "a sparse matrix written by scipy.sparse.save_npz"
 
@@ -43,7 +43,7 @@ def read_npz(file: Path, request: Request) -> Content:
         if kind == "coo":
             parts = ("data", "coords") if "coords" in members else ("data", "row", "col")
         if parts is None:
-            raise ValueError(
+            raise InputError(
                 f"{quoted(file)} cannot be read as {_SPARSE}: {quoted(kind, 20)} is no format that it writes"
             )
         n_content, n_entries = 0, 0
@@ -62,7 +62,7 @@ def _small_array(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
     """Return an array of a few numbers or letters."""
     header = _checked_header(archive, members, name, file)
     if header.size > 4 or header.dtype.itemsize > 64:
-        raise ValueError(f"{quoted(file)} cannot be read as {_SPARSE}: its {name} has shape {header.shape}")
+        raise InputError(f"{quoted(file)} cannot be read as {_SPARSE}: its {name} has shape {header.shape}")
     with parsing(file, _SPARSE):
         return _load(archive, members[name])
 
@@ -70,10 +70,10 @@ def _small_array(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
 def _checked_header(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str, file: Path) -> Any:
     """Return the header of an array in the archive, if the archive can hold the array."""
     if name not in members:
-        raise ValueError(f"{quoted(file)} cannot be read as {_SPARSE}: it has no {name}")
+        raise InputError(f"{quoted(file)} cannot be read as {_SPARSE}: it has no {name}")
     member = members[name]
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{quoted(file)} cannot be read as {_SPARSE}: it is packed in another way than deflate")
+        raise InputError(f"{quoted(file)} cannot be read as {_SPARSE}: it is packed in another way than deflate")
     ratio = DEFLATE_RATIO if member.compress_type == zipfile.ZIP_DEFLATED else 1
     room = ratio * min(member.compress_size, file.stat().st_size)
     check_room(file, f"bytes of {name}", member.file_size, room)

@@ -25,7 +25,7 @@ _LINE_COST, _FIELD_COST = 300, 130
 # Headers of a column of names, beside the empty one of pandas.
 NAME_HEADERS = ("", "vertex", "node", "name", "label", "id", "index")
 
-_COMMENT = re.compile(r"(?<!\S)#.*")
+_QUOTED_OR_COMMENT = re.compile(r'("(?:[^"]|"")*")|(?<!\S)#.*')
 _DELIMITERS = (",", ";", "\t")
 _NOT_PLAIN = re.compile(r"[^0-9eE+\-.,;\s]")
 
@@ -43,7 +43,7 @@ class Table:
 def parse_table(text: str, file: Path) -> Table:
     """Return the table in a text, real unless a number has an imaginary part."""
     if "#" in text:
-        text = "\n".join(line if '"' in line.partition("#")[0] else _COMMENT.sub("", line) for line in text.split("\n"))
+        text = _QUOTED_OR_COMMENT.sub(lambda match: match[1] or "", text)
     delimiter = next((mark for mark in _DELIMITERS if mark in text), None)
     plain = _parse_plain(text, delimiter)
     if plain is not None:
@@ -79,15 +79,15 @@ def _parse_plain(text: str, delimiter: str | None) -> Array | None:
 
 def _rows(text: str, delimiter: str | None, file: Path) -> Iterator[_Row]:
     """Yield number of the line and fields of those lines that have any."""
-    if delimiter is None:
+    if delimiter is None and '"' not in text:
         for number, line in enumerate(text.split("\n"), start=1):
             if fields := line.split():
                 yield number, fields
         return
-    reader = csv.reader(StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(StringIO(text), delimiter=delimiter or " ", skipinitialspace=True, strict=True)
     try:
         for fields in reader:
-            stripped = [field.strip() for field in fields]
+            stripped = [field.strip() for field in fields if field or delimiter]
             if stripped and stripped != [""]:
                 yield reader.line_num, stripped
     except csv.Error as error:

@@ -1,12 +1,14 @@
 """Graphs as lists of edges."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from cayleygsp.io import read_graph
+from cayleygsp.io import read_edges, read_graph
 from tests.io.helpers import EDGES, W, read_text, refusal, write
 
 
@@ -152,3 +154,39 @@ def test_long_list_of_numbers_takes_the_fast_way(tmp_path, monkeypatch):
     text = "# many\n" + "\n".join(f"{i},{j}" for i, j in edges.tolist())
     graph = read_text(tmp_path, text, "many.csv.gz")
     assert graph.n_edges == len({tuple(sorted(edge)) for edge in edges.tolist()})
+
+
+def test_names_are_sorted_as_people_do(tmp_path):
+    text = "v10 v9\nv9 v1\nv2 v10\na v02\n"
+    assert read_text(tmp_path, text).labels.tolist() == ["a", "v1", "v02", "v2", "v9", "v10"]
+
+
+def test_directed_lists_are_taken_on_request(tmp_path):
+    file = write(tmp_path / "a.txt", "a b 1\nb a 3\nc a 4\nc c 5\nc a 4\n")
+    message = refusal(file)
+    assert "that of the same edge in line 1 in the other direction (symmetrize 'max' or 'mean'" in message
+    assert_array_equal(read_graph(file, symmetrize="max").W.toarray(), [[0, 3, 4], [3, 0, 0], [4, 0, 5]])
+    assert_array_equal(read_graph(file, symmetrize="mean").W.toarray(), [[0, 2, 2], [2, 0, 0], [2, 0, 5]])
+
+
+def test_directed_lists_have_one_weight_for_each_direction(tmp_path):
+    message = refusal(write(tmp_path / "a.txt", "0 1 1\n1 0 2\n0 1 3\n"), symmetrize="max")
+    assert "line 3: expected weight 1.0, that of the same edge in line 1; " in message
+
+
+def test_escape_sequences_are_written_out_in_messages(tmp_path):
+    message = refusal(write(tmp_path / "a.txt", "0 1 \x1b[31mred\n"))
+    assert "\x1b" not in message
+    assert "\\x1b[31mred" in message
+    with pytest.raises(FileNotFoundError) as caught:
+        read_graph(tmp_path / "evil\x1b]0;title\x07.txt")
+    assert "evil\\x1b]0;title\\x07.txt" in str(caught.value)
+
+
+def test_a_stream_is_read_as_a_list(tmp_path):
+    graph = read_edges(BytesIO(EDGES.encode()))
+    assert_array_equal(graph.W.toarray(), W)
+    assert_array_equal(read_edges(BytesIO(b"0 1 1\n1 0 3\n"), symmetrize="mean").W.toarray(), [[0, 2], [2, 0]])
+    for content, message in ((b"", "'standard input' is empty"), (b"0 1\n1\n", "'standard input', line 2")):
+        with pytest.raises(ValueError, match=message):
+            read_edges(BytesIO(content))

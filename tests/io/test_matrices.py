@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.io
 from numpy.testing import assert_array_equal
+from scipy import sparse
 
+from cayleygsp.io import read_graph
 from tests.io.helpers import W, read_text, refusal, write
 
 
@@ -51,3 +54,50 @@ def test_broken_gzip_says_so(tmp_path):
     file = tmp_path / "a.mtx.gz"
     file.write_bytes(b"%%MatrixMarket")
     assert "not a complete gzip file" in refusal(file)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("cls", ["array", "matrix"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_sparse_format_is_read(tmp_path, kind, cls, packed):
+    sparse.save_npz(tmp_path / "a.npz", getattr(sparse, f"{kind}_{cls}")(W), compressed=packed)
+    assert_array_equal(read_graph(tmp_path / "a.npz").W.toarray(), W)
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">i2", "<f2", ">f2", "?", "u1", "g"])
+def test_any_byte_order_and_precision_is_read(tmp_path, dtype):
+    dense = np.round(W * 4).astype(dtype)
+    expected = dense.astype(np.float64)
+    np.save(tmp_path / "a.npy", dense)
+    assert_array_equal(read_graph(tmp_path / "a.npy").W.toarray(), expected)
+    csr = sparse.csr_array(expected)
+    index = ">i4" if dtype.startswith(">") else "<i8"
+    parts = {"data": csr.data.astype(dtype), "indices": csr.indices.astype(index), "indptr": csr.indptr.astype(index)}
+    np.savez(tmp_path / "a.npz", format=np.array(b"csr"), shape=np.array(csr.shape, dtype=">i8"), **parts)
+    assert_array_equal(read_graph(tmp_path / "a.npz").W.toarray(), expected)
+
+
+@pytest.mark.parametrize("change", [{"format": "xyz"}, {"shape": [3]}, {"indptr": [0, 5, 1]}, {"indices": [7, 7]}])
+def test_damaged_archives_are_refused(tmp_path, change):
+    parts = {"format": "csr", "shape": [2, 2], "data": [1.0, 1.0], "indices": [1, 0], "indptr": [0, 1, 2]}
+    np.savez(tmp_path / "a.npz", **(parts | change))
+    refusal(tmp_path / "a.npz")
+    np.savez(tmp_path / "a.npz", **{name: part for name, part in parts.items() if name not in change})
+    assert f"has no {next(iter(change))}" in refusal(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".mtx"])
+def test_directed_matrices_are_taken_on_request(tmp_path, ending):
+    directed = np.array([[0.0, 1.0, 4.0], [3.0, 0.0, 0.0], [0.0, 0.0, 5.0]])
+    file = tmp_path / f"a{ending}"
+    if ending == ".npy":
+        np.save(file, directed)
+    elif ending == ".npz":
+        sparse.save_npz(file, sparse.csr_array(directed))
+    else:
+        scipy.io.mmwrite(file, sparse.coo_array(directed))
+    assert "W[0, 1] = 1.0 but W[1, 0] = 3.0; symmetrize 'max' or 'mean' takes directed graphs" in refusal(file)
+    assert_array_equal(read_graph(file, symmetrize="max").W.toarray(), [[0, 3, 4], [3, 0, 0], [4, 0, 5]])
+    assert_array_equal(read_graph(file, symmetrize="mean").W.toarray(), [[0, 2, 2], [2, 0, 0], [2, 0, 5]])
+    with pytest.raises(ValueError, match="`symmetrize` must be one of 'max', 'mean', got 'min'"):
+        read_graph(file, symmetrize="min")
