@@ -38,19 +38,27 @@ class _BuiltIn:
     n_bytes: Callable[..., int] = lambda *numbers: 0
 
 
+def _communities_bytes(n: int = 15) -> int:
+    # Edges between communities grow with the square of their number.
+    return 30_000 * n + 150 * n**2
+
+
+def _regular_bytes(n: int, degree: int) -> int:
+    # networkx draws the edges, or those of the complement, which is taken among all pairs.
+    return 1_500 * n * degree if 2 * degree < n else 100 * n**2 + 1_500 * n * max(0, n - 1 - degree)
+
+
 # Bytes of memory as measured, with a margin.
 _BUILT_IN: dict[str, _BuiltIn] = {
-    "communities": _BuiltIn(lambda rng, n=15: gallery.communities(n, rng=rng), 0, 1, lambda n=15: 40_000 * n),
-    "grid": _BuiltIn(lambda rng, *n: gallery.grid(*n), 1, 2, lambda n, m=None: 400 * n * (n if m is None else m)),
+    "communities": _BuiltIn(lambda rng, n=15: gallery.communities(n, rng=rng), 0, 1, _communities_bytes),
+    "grid": _BuiltIn(lambda rng, *n: gallery.grid(*n), 1, 2, lambda n, m=None: 300 * n * (n if m is None else m)),
     "minnesota": _BuiltIn(lambda rng: _minnesota(), 0, 0),
-    "mnist": _BuiltIn(lambda rng, *n: gallery.mnist_grid(*n), 0, 1, lambda n=28: 8_000 * n**2),
-    "path": _BuiltIn(lambda rng, n: gallery.path(n), 1, 1, lambda n: 300 * n),
-    "regular": _BuiltIn(
-        lambda rng, n, d: gallery.random_regular(n, d, rng=rng), 2, 2, lambda n, d: 500 * n * (d if 2 * d < n else n)
-    ),
-    "ring": _BuiltIn(lambda rng, n: gallery.ring(n), 1, 1, lambda n: 300 * n),
-    "sensor": _BuiltIn(lambda rng, n: gallery.sensor(n, rng=rng), 1, 1, lambda n: 1_200 * n),
-    "star": _BuiltIn(lambda rng, n: gallery.star(n), 1, 1, lambda n: 300 * n),
+    "mnist": _BuiltIn(lambda rng, *n: gallery.mnist_grid(*n), 0, 1, lambda n=28: 6_000 * n**2),
+    "path": _BuiltIn(lambda rng, n: gallery.path(n), 1, 1, lambda n: 150 * n),
+    "regular": _BuiltIn(lambda rng, n, d: gallery.random_regular(n, d, rng=rng), 2, 2, _regular_bytes),
+    "ring": _BuiltIn(lambda rng, n: gallery.ring(n), 1, 1, lambda n: 150 * n),
+    "sensor": _BuiltIn(lambda rng, n: gallery.sensor(n, rng=rng), 1, 1, lambda n: 800 * n),
+    "star": _BuiltIn(lambda rng, n: gallery.star(n), 1, 1, lambda n: 150 * n),
 }
 
 
