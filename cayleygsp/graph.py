@@ -75,8 +75,8 @@ class Graph:
         graph: GraphLike,
         symmetrize: Symmetrize,
         *,
-        coords: ArrayLike | None = None,
-        labels: ArrayLike | None = None,
+        coords: FloatArray | None = None,
+        labels: Array | None = None,
         name: str = "",
     ) -> Graph:
         r"""Return a directed graph without its directions.

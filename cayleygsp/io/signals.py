@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from io import BytesIO
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cayleygsp._typing import Array, ArrayLike
 from cayleygsp._validation import check_signals
 from cayleygsp.graph import Graph
 from cayleygsp.io.array_headers import native, read_array, read_header
-from cayleygsp.io.files import check_file, decode, parsing, read_content, read_stream
+from cayleygsp.io.files import Readable, check_file, decode, parsing, read_content, read_stream
 from cayleygsp.io.limits import InputError, check_memory
 from cayleygsp.io.tables import COST, Table, parse_table
 
@@ -82,10 +82,8 @@ def read_table(file: Path) -> Table:
     return parse_table(decode(read_content(file, COST), file, "numbers"), file)
 
 
-def read_table_stream(stream: IO[bytes], file: Path) -> Table:
+def read_table_stream(stream: Readable, file: Path) -> Table:
     """Return numbers in a stream, an array by numpy.save or text; ``file`` is what messages call it."""
-    from io import BytesIO
-
     content = read_stream(stream, file, COST)
     if not content.startswith(_NPY_MAGIC):
         return parse_table(decode(content, file, "numbers"), file)
