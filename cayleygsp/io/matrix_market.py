@@ -47,6 +47,8 @@ def _check_declared_size(content: bytes, file: Path) -> None:
         n_rows, n_cols, n_entries = sizes
         check_room(file, "entries", n_entries, n_rest // _COORDINATE_BYTES)
     check_vertices(file, max(n_rows, n_cols), len(content))
+    if b"general" not in content[:200].split(b"\n", 1)[0].lower():
+        n_entries *= 2  # both triangles
     check_memory(file, f"a matrix of {n_entries:,} entries", _COST * len(content) + BYTES_PER_ENTRY * n_entries)
 
 

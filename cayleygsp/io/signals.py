@@ -50,11 +50,10 @@ def read_signal(path: str | os.PathLike[str], graph: Graph) -> Array:
 
     Notes
     -----
-    A text may start with a header, a line with a word that is no number in any place but the first. Its first column
-    has the names of the vertices if the header's first cell is empty, as in what pandas writes, or is one of
-    vertex, node, name, label, id, index; or if there are words in that column. Rows then may come in any order, one
-    for each vertex. Names are the graph's labels if these are all different, else the numbers of the vertices from
-    0 on.
+    A text may start with a header, a line without numbers. Its first column has the names of the vertices if the first
+    cell of the header is empty, as in what pandas writes, or is one of vertex, node, name, label, id, index (there may
+    be numbers in the other cells then); or if there are words in that column. Rows then may come in any order, one for
+    each vertex. Names are the graph's labels if these are all different, else the numbers of the vertices from 0 on.
 
     Examples
     --------
