@@ -99,7 +99,7 @@ def hostile(name, file):
 
 
 HOSTILE = {
-    "mtx": (".mtx", "declares 2,000,000,000 vertices, and the limit for 75 bytes of content is 1,000,000"),
+    "mtx": (".mtx", "declares 2,000,000,000 vertices, and the limit for 76 bytes of content is 1,000,000"),
     "mtx rows": (".mtx", "declares 2,000,000,000 vertices"),
     "mtx entries": (".mtx", "it declares 2,000,000,000 entries and has room for 1"),
     "mtx array": (".mtx", "entries and has room for 1"),
