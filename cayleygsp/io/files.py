@@ -64,7 +64,8 @@ def read_content(file: Path, cost: int) -> bytes:
         n_packed = file.stat().st_size
         if file.name.lower().endswith(".gz"):
             try:
-                content = read_at_most(gzip.GzipFile(fileobj=stream), text_limit(n_packed), file)
+                limit = min(text_limit(n_packed), memory_limit() // cost)
+                content = read_at_most(gzip.GzipFile(fileobj=stream), limit, file)
             except (OSError, EOFError, zlib.error):
                 raise ValueError(f"{quoted(file)} is not a complete gzip file") from None
         else:

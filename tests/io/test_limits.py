@@ -142,6 +142,15 @@ def test_gzip_that_expands_a_thousandfold_is_refused_on_the_way(tmp_path, monkey
     assert peak < 3 * limit + SMALL
 
 
+def test_gzip_stops_where_the_graph_would_not_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "available_memory", lambda: 50 * 2**20)
+    file = tmp_path / "bomb.txt.gz"
+    file.write_bytes(gzip.compress(b"0 1\n" * 2**22, 1))
+    text, peak = peak_memory(refusal, file)
+    assert "its content is more than 1 MiB" in text
+    assert peak < SMALL
+
+
 def test_gzip_within_the_limit_is_read(tmp_path):
     graph = read_graph(write(tmp_path / "a.txt.gz", "0 1\n" * 10_000))
     assert graph.n_edges == 1
