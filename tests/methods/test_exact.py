@@ -5,7 +5,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.methods.exact import FactorisationMethod, factorisation_cost, separator_size
+from cayleygsp.methods.factorisation import FactorisationMethod
+from cayleygsp.separators import factorisation_cost, separator_size
 from tests.oracle import random_polynomial, refined_filter, relative_error, rounding_of_oracle
 
 
@@ -82,7 +83,8 @@ def test_long_work_is_announced(monkeypatch):
 
 def test_a_factorisation_that_would_not_fit_is_refused_before_it_starts(monkeypatch):
     L = cg.laplacian(cg.gallery.random_regular(3000, 4, rng=0))
-    monkeypatch.setattr("cayleygsp.methods.exact.available_memory", lambda: 10**7)
+    for module in ("separators", "methods.choice"):
+        monkeypatch.setattr(f"cayleygsp.{module}.available_memory", lambda: 10**7)
     with pytest.raises(MemoryError, match=r"method='exact' on 3000 vertices is expected to need .*'chebyshev'"):
         cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1], 1.0), "exact")
     # the automatic choice goes round it

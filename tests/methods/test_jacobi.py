@@ -102,7 +102,7 @@ def test_a_tolerance_alone_sets_the_number_of_sweeps():
 
 
 def test_a_zoom_at_which_no_number_of_sweeps_is_known_is_refused():
-    with pytest.raises(ValueError, match=r"sweeps a power; give `n_iter`"):
+    with pytest.raises(ValueError, match=r"sweeps per power than can be told; give `n_iter`"):
         cg.CayleyFilter(cg.gallery.ring(16), cg.CayleyPolynomial([0, 1], 1e9), "jacobi")
 
 

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cayleygsp as cg
-from cayleygsp.methods.multigrid import cocg
+from cayleygsp.methods.cocg import cocg
 from tests.oracle import dense_filter, random_polynomial, relative_error
 
 
