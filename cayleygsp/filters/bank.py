@@ -84,8 +84,8 @@ class FilterBank:
         response = self.responses[check_integer(index, "index", at_least=-len(self))]
         method: Method = "exact" if self.method == "exact" else "chebyshev"
         if response.cayley_form is not None:
-            return CayleyFilter(self.laplacian, response.cayley_form, method, self.tol)
-        return GraphFilter(self.laplacian, response, method, self.tol)
+            return CayleyFilter(self.laplacian, response.cayley_form, method=method, tol=self.tol)
+        return GraphFilter(self.laplacian, response, method=method, tol=self.tol)
 
     def __repr__(self) -> str:
         return f"FilterBank(n_filters={len(self)}, n_vertices={self.laplacian.n_vertices}, method={self.method!r})"

@@ -43,10 +43,12 @@ def make_method(
     normalize: bool,
 ) -> tuple[FilterMethod, str]:
     """Prepare the method and say why it is this one, and what its bounds rest on where they are not proved."""
-    gains = filter_gains(L, responses)
     if method == "auto":
-        prepared, reason = _cheapest(L, responses, gains, tol)
+        prepared, reason = _by_eigenvalues(L, responses, tol) or _cheapest(L, responses, tol)
+    elif method == "exact":
+        prepared, reason = exact_method(L, responses), "asked for"
     else:
+        gains = filter_gains(L, responses)
         prepared, reason = _make(L, responses, gains, method, tol, n_iter, normalize), "asked for"
     return prepared, f"{reason}; {prepared.evidence}" if prepared.evidence else reason
 
@@ -91,14 +93,22 @@ def _sweeps(L: Laplacian, p: CayleyPolynomial, tol: float | None, gain: float) -
     return n_iter
 
 
-def _cheapest(
-    L: Laplacian, responses: Sequence[Response], gains: FloatArray, tol: float | None
-) -> tuple[FilterMethod, str]:
-    """Try the methods in the order of their predicted cost until one is expected to reach the tolerance.
+def _by_eigenvalues(L: Laplacian, responses: Sequence[Response], tol: float | None) -> tuple[FilterMethod, str] | None:
+    """Return the eigenbasis for responses of which nothing but samples is known, where it is cheap and good enough.
 
-    If nothing but samples is known of a response, the eigenbasis comes first where it is cheap: a feature that is
-    narrower than the samples lie apart is not overlooked at the eigenvalues.
+    At the eigenvalues a feature is not overlooked that is narrower than samples lie apart.
     """
+    unknown = any(response.certificate == "sampled" for response in responses)
+    if not unknown or exact_seconds(L, with_factorisation=False) > _WORTH_KNOWING:
+        return None
+    prepared = EigenbasisMethod(L, responses)
+    reason = "exact: the eigenvalues tell more of this response than a series through samples of it, and they are cheap"
+    return (prepared, reason) if prepared.reaches_tolerance(tol) else None
+
+
+def _cheapest(L: Laplacian, responses: Sequence[Response], tol: float | None) -> tuple[FilterMethod, str]:
+    """Try the methods in the order of their predicted cost until one is expected to reach the tolerance."""
+    gains = filter_gains(L, responses)
     costs: dict[Method, float] = {
         "chebyshev": _chebyshev_seconds(L, responses, gains, tol),
         "multigrid": _multigrid_seconds(L, responses, tol),
@@ -112,11 +122,6 @@ def _cheapest(
             "the best series with its error"
         )
     predicted = ", ".join(f"{name} {costs[name]:.2g} s" for name in order)
-    unknown = any(response.certificate == "sampled" for response in responses)
-    if unknown and costs["exact"] <= _WORTH_KNOWING:
-        exact = _make(L, responses, gains, "exact", tol)
-        if exact.reaches_tolerance(tol):
-            return exact, f"the eigenvalues tell more of the response than samples do, predicted: {predicted}"
     fallback = None
     for name in order:
         if costs[name] > _TOO_DEAR * costs[order[0]]:
