@@ -75,39 +75,43 @@ def check_laplacian(matrix: Any, kind: LaplacianKind) -> GivenLaplacian:
         If it is no Laplacian of that kind: the diagonal does not fit to the other entries, relative to the matrix's
         own scale and precision, or an eigenvalue is negative by more than rounding of the entries.
     """
-    given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
-    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
-        raise ValueError(f"`matrix` must be square and not empty, got shape {given.shape}")
-    if given.dtype.kind not in "biuf":
-        raise TypeError(f"`matrix` must hold real numbers, got dtype {given.dtype}")
-    single = given.dtype.kind == "f" and given.dtype.itemsize <= 4
-    eps = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps)
-    given = sparse.csr_array(given, dtype=np.float64)
+    given, eps = _as_csr(matrix)
     diagonal = given.diagonal()
     off = (sparse.diags_array(diagonal) - given).tocsr()
-    name = "the negated off-diagonal part of `matrix`"
     # in its own precision, which decides how symmetric it must be
+    single = eps > np.finfo(np.float64).eps
+    name = "the negated off-diagonal part of `matrix`"
     W = as_adjacency(off.astype(np.float32) if single else off, name=name)
     row_lengths = np.diff(W.indptr)
     expected = W.sum(axis=1) if kind == "combinatorial" else (row_lengths > 0).astype(np.float64)
     allowed = np.maximum(_DIAGONAL_TOLERANCE, (row_lengths + 8) * eps) * float(np.abs(diagonal).max())
     _check_diagonal(diagonal, expected, allowed, kind)
-    gaps = diagonal - expected
     if kind == "combinatorial":
-        lmin = float(gaps.min())  # Gershgorin: no eigenvalue is below the smallest row sum
         rounding = float(((row_lengths + 8) * np.abs(diagonal)).max()) * float(np.finfo(np.float64).eps)
-        if lmin >= -rounding:
+        if (np.abs(diagonal - expected) <= rounding).all():  # nothing but the rounding of sums
             return GivenLaplacian(combinatorial_matrix(W), expected, 0.0)
-        return GivenLaplacian((sparse.diags_array(diagonal) - W).tocsr(), expected, lmin - rounding)
-    lmin = 1 - spectral_radius_bound(W) + float(gaps.min(initial=0.0))
-    if lmin < -max(_SPECTRUM_TOLERANCE, (int(row_lengths.max()) + 8) * eps):
-        raise ValueError(
-            "`matrix` is no normalized Laplacian, or it could not be seen to be one: I - matrix must have no "
-            f"eigenvalue above 1, and it may have one of {1 - lmin:.10g}; give the adjacency matrix to "
-            "cayleygsp.laplacian instead"
-        )
-    # a vertex without edges has the eigenvalue 0
-    return GivenLaplacian((sparse.diags_array(diagonal) - W).tocsr(), expected, min(lmin, 0.0))
+        # by Gershgorin no eigenvalue is below the smallest row sum
+        lmin = min(float((diagonal - expected).min()) - rounding, 0.0)
+    else:
+        lmin = min(1 - spectral_radius_bound(W) + float((diagonal - expected).min(initial=0.0)), 0.0)
+        if lmin < -max(_SPECTRUM_TOLERANCE, (int(row_lengths.max()) + 8) * eps):
+            raise ValueError(
+                "`matrix` is no normalized Laplacian, or it could not be seen to be one: I - matrix must have no "
+                f"eigenvalue above 1, and it may have one of {1 - lmin:.10g}; give the adjacency matrix to "
+                "cayleygsp.laplacian instead"
+            )
+    return GivenLaplacian((sparse.diags_array(diagonal) - W).tocsr(), expected, lmin)
+
+
+def _as_csr(matrix: Any) -> tuple[sparse.csr_array, float]:
+    """Return a square real matrix in double precision, and the unit of rounding that it came with."""
+    given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
+        raise ValueError(f"`matrix` must be square and not empty, got shape {given.shape}")
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"`matrix` must hold real numbers, got dtype {given.dtype}")
+    eps = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps)
+    return sparse.csr_array(given, dtype=np.float64), eps
 
 
 def _check_diagonal(diagonal: FloatArray, expected: FloatArray, allowed: FloatArray, kind: LaplacianKind) -> None:

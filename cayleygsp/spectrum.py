@@ -79,7 +79,8 @@ def spectral_radius_bound(A: sparse.csr_array) -> float:
         return 0.0
     eps = float(np.finfo(np.float64).eps)
     if n <= _DENSE_VERTICES:
-        return float(np.linalg.eigvalsh(A.toarray())[-1]) + 4 * n * eps * float(A.sum(axis=1).max())
+        lam = np.linalg.eigvalsh(A.toarray())  # backward stable: the matrix's norm is its largest eigenvalue
+        return float(lam[-1]) * (1 + 4 * n * eps)
     rounding = 1 + (int(np.diff(A.indptr).max()) + 4) * eps
     inner = np.diff(A.indptr) > 0
     x = np.where(inner, 1.0, 0.0)

@@ -207,7 +207,7 @@ class CayleyPolynomial(Response):
     @property
     def poles(self) -> ComplexArray:
         """The two poles ±i/h, each of order r at most."""
-        return np.array([1j, -1j]) / self.zoom
+        return np.array([1j, -1j], dtype=np.complex128) / self.zoom
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         r"""Return :math:`4h \sum_j j|c_j|`, as :math:`|C'| \le 2`."""
