@@ -71,6 +71,7 @@ class Laplacian:
         self.lmax_bound = _guaranteed_lmax(matrix, kind) if lmax_bound is None else lmax_bound
         self.lmax = self.lmax_bound if lmax is None else lmax
         self.lmin = lmin
+        self._shifted: Laplacian | None = None
         self._casts: dict[Any, sparse.csr_array] = {np.dtype(np.float64): matrix}
         self._kernel_graphs: dict[Any, KernelGraph] = {}
 
@@ -311,16 +312,19 @@ class Laplacian:
                 f"got {lmax:.10g}"
             )
         copy = Laplacian(self.matrix, self.kind, self.degrees, lmax=lmax, lmax_bound=self.lmax_bound, lmin=self.lmin)
-        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("lmax",)})
+        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("lmax", "_shifted")})
         return copy
 
     def shifted(self) -> Laplacian:
         """Return Δ less its smallest possible eigenvalue, ``lmin``: itself, unless a matrix was given with rounding."""
         if self.lmin == 0:
             return self
+        if self._shifted is not None:
+            return self._shifted
         matrix = (self.matrix - self.lmin * sparse.eye_array(self.n_vertices)).tocsr()
         lmax, bound = self.lmax - self.lmin, self.lmax_bound - self.lmin
-        return Laplacian(matrix, self.kind, self.degrees, lmax, lmax_bound=bound)
+        self._shifted = Laplacian(matrix, self.kind, self.degrees, lmax, lmax_bound=bound)
+        return self._shifted
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the casts and the packed forms behind: they are made again when they are needed."""
