@@ -20,6 +20,31 @@ from cayleygsp.responses.series import ChebyshevSeries
 _POINTS_BEYOND = 257
 
 
+def _is_polynomial(response: Response) -> bool:
+    """Say whether a response is its own series, everywhere."""
+    return response.poles is not None and response.poles.size == 0
+
+
+def _recurrence_rounding(
+    series: ChebyshevSeries, rounding_norm: float, dtype: Any, spectrum: tuple[float, float]
+) -> float:
+    r"""Bound the rounding of the recurrence on a Laplacian with the given bounds of its spectrum.
+
+    A step :math:`(4/\lambda_{max}) \Delta t - 2t - t'` is wrong by at most
+    :math:`u(4R/\lambda_{max} + 40)` times the norm of t, R being the rounding norm of the Laplacian, and
+    the sensitivity of the series says what the steps add up to. Adding a_k t_k to the result K times costs
+    another :math:`u (K + 3) \sum |a_k|`.
+    """
+    if series.length == 0:
+        return 4 * unit_roundoff(dtype) * abs(float(series.coeffs[0]))
+    step = 4 * rounding_norm / series.length + 40
+    sensitivity = series.sensitivity
+    if spectrum[0] < series.lmin or spectrum[1] > series.lmax:
+        sensitivity = series.sensitivity_beyond(*spectrum)
+    total = float(np.abs(series.coeffs).sum()) * (series.degree + 3)
+    return unit_roundoff(dtype) * (step * sensitivity + total)
+
+
 class ChebyshevMethod(FilterMethod):
     """A bank of responses applied in one recurrence, its degree chosen from the tails of the series.
 
@@ -143,28 +168,3 @@ class ChebyshevMethod(FilterMethod):
         if len(self.series) == 1:
             return self.apply(f[0], certify=False).signals[0]
         return sum_series_adjoint(self.laplacian.matrix_as(f.dtype), self.lmax, self.coeffs, f)
-
-
-def _is_polynomial(response: Response) -> bool:
-    """Say whether a response is its own series, everywhere."""
-    return response.poles is not None and response.poles.size == 0
-
-
-def _recurrence_rounding(
-    series: ChebyshevSeries, rounding_norm: float, dtype: Any, spectrum: tuple[float, float]
-) -> float:
-    r"""Bound the rounding of the recurrence on a Laplacian with the given bounds of its spectrum.
-
-    A step :math:`(4/\lambda_{max}) \Delta t - 2t - t'` is wrong by at most
-    :math:`u(4R/\lambda_{max} + 40)` times the norm of t, R being the rounding norm of the Laplacian, and
-    the sensitivity of the series says what the steps add up to. Adding a_k t_k to the result K times costs
-    another :math:`u (K + 3) \sum |a_k|`.
-    """
-    if series.length == 0:
-        return 4 * unit_roundoff(dtype) * abs(float(series.coeffs[0]))
-    step = 4 * rounding_norm / series.length + 40
-    sensitivity = series.sensitivity
-    if spectrum[0] < series.lmin or spectrum[1] > series.lmax:
-        sensitivity = series.sensitivity_beyond(*spectrum)
-    total = float(np.abs(series.coeffs).sum()) * (series.degree + 3)
-    return unit_roundoff(dtype) * (step * sensitivity + total)
