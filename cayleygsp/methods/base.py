@@ -87,8 +87,7 @@ def filter_gain(L: Laplacian, response: Response) -> float:
     if gain < beyond / 2:
         gain = max(gain, _largest(response, L.lanczos_lower))
     if L.has_eigenbasis:
-        lam = np.clip(L.eigenvalues, 0.0, L.lmax_lower)
-        gain = max(gain, float(np.abs(response(lam)).max()))
+        gain = max(gain, float(np.abs(response(np.maximum(L.eigenvalues, 0.0))).max()))
     return gain
 
 
