@@ -165,7 +165,7 @@ class KernelResponse(Response):
         seen = float(np.abs(self.on_spectrum(points) - values).max())
         size = float(np.abs(series.coeffs).sum())
         rounding = 2**-50 * (np.log2(n) * size + abs(series.lmax) * slope)
-        return seen + slope * series.length * np.pi / (4 * n) + rounding
+        return float(seen + slope * series.length * np.pi / (4 * n) + rounding)
 
 
 def as_response(response: Any) -> Response:
