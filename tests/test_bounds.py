@@ -25,7 +25,7 @@ def iteration_matrix(L, zoom):
 
 def measured_error(L, p, K):
     """Return the worst error of K sweeps over all signals, relative to their norm."""
-    G = cg.CayleyFilter(L, p, "jacobi", n_iter=K).toarray()
+    G = cg.CayleyFilter(L, p, method="jacobi", n_iter=K).toarray()
     return np.linalg.norm(G - dense_filter(L, p), 2)
 
 
@@ -158,7 +158,7 @@ def test_rounding_covers_what_is_left_when_all_sweeps_are_made():
     K = bounds.jacobi_sweeps(L, p, 1e-20)
     exact = bounds.jacobi_bound(L, p, K).value
     for dtype in (np.float64, np.float32):
-        G = cg.CayleyFilter(L, p, "jacobi", n_iter=K).filter(np.eye(16, dtype=dtype))
+        G = cg.CayleyFilter(L, p, method="jacobi", n_iter=K).filter(np.eye(16, dtype=dtype))
         error = np.linalg.norm(G - dense_filter(L, p), 2)
         floor = bounds.jacobi_rounding(L, p, K, dtype)
         assert exact < 1e-3 * error  # it is rounding that is seen

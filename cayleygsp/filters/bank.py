@@ -31,10 +31,10 @@ class FilterBank:
         See :func:`laplacian`.
     responses : sequence
         Cayley polynomials (zooms may differ) and functions of frequency.
-    tol : float
-        Error allowed to each filter, relative to its gain.
     method : {"auto", "chebyshev", "exact"}
         "exact" uses the eigenbasis.
+    tol : float
+        Error allowed to each filter, relative to its gain.
     kind : {"combinatorial", "normalized"}, optional
         Which Laplacian, if the graph does not say.
 
@@ -52,9 +52,9 @@ class FilterBank:
         self,
         graph: GraphLike,
         responses: CayleyPolynomial | Kernel | Sequence[CayleyPolynomial | Kernel],
-        tol: float = 1e-6,
-        method: Method = "auto",
         *,
+        method: Method = "auto",
+        tol: float = 1e-6,
         kind: LaplacianKind | None = None,
     ) -> None:
         self.laplacian = laplacian(graph, kind)
@@ -87,9 +87,9 @@ class FilterBank:
         response = self.responses[check_integer(index, "index", at_least=-len(self))]
         method: Method = "exact" if self.method == "exact" else "chebyshev"
         if isinstance(response, CayleyPolynomial):
-            return CayleyFilter(self.laplacian, response, method, self.tol)
+            return CayleyFilter(self.laplacian, response, method=method, tol=self.tol)
         assert isinstance(response, KernelResponse)
-        return KernelFilter(self.laplacian, response.function, self.tol, method)
+        return KernelFilter(self.laplacian, response.function, tol=self.tol, method=method)
 
     def __repr__(self) -> str:
         return f"FilterBank(n_filters={len(self)}, n_vertices={self.laplacian.n_vertices}, method={self.method!r})"

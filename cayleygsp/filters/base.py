@@ -40,6 +40,7 @@ class GraphFilter(LinearOperator):
         self,
         L: Laplacian,
         response: Response,
+        *,
         method: Method,
         tol: float | None,
         n_iter: int | None = None,

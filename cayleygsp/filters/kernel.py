@@ -18,11 +18,11 @@ class KernelFilter(GraphFilter):
         See :func:`laplacian`.
     function : callable
         Takes an array of frequencies, returns as many real numbers; finite on [0, lmax].
+    method : {"auto", "chebyshev", "exact"}
+        A function with jumps has no short series: use "exact" for it on small graphs.
     tol : float
         Error allowed, relative to the gain. Nothing is known of the function but its values, so the certificate
         rests on samples; ``info.certificate`` says so.
-    method : {"auto", "chebyshev", "exact"}
-        A function with jumps has no short series: use "exact" for it on small graphs.
     kind : {"combinatorial", "normalized"}, optional
         Which Laplacian, if the graph does not say.
 
@@ -39,9 +39,11 @@ class KernelFilter(GraphFilter):
         self,
         graph: GraphLike,
         function: Kernel,
-        tol: float = 1e-6,
-        method: Method = "auto",
         *,
+        method: Method = "auto",
+        tol: float = 1e-6,
         kind: LaplacianKind | None = None,
     ) -> None:
-        super().__init__(laplacian(graph, kind), KernelResponse(function), method, check_positive(tol, "tol"))
+        super().__init__(
+            laplacian(graph, kind), KernelResponse(function), method=method, tol=check_positive(tol, "tol")
+        )

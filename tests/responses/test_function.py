@@ -28,7 +28,7 @@ def test_smooth_kernels_keep_the_tolerance(L, name, tol):
     f = np.random.default_rng(0).standard_normal((L.n_vertices, 2))
     expected = dense_filter(L, KERNELS[name]) @ f
     for method in ("chebyshev", "exact", "auto"):
-        y, info = cg.KernelFilter(L, KERNELS[name], tol, method).filter(f, return_info=True)
+        y, info = cg.KernelFilter(L, KERNELS[name], tol=tol, method=method).filter(f, return_info=True)
         error = relative_error(y, expected, f)
         assert (error <= info.error_bound + 1e-13 * max(1, L.lmax)).all()
         assert (error <= tol * info.gain + 1e-13 * max(1, L.lmax)).all()
@@ -37,7 +37,7 @@ def test_smooth_kernels_keep_the_tolerance(L, name, tol):
 
 def test_a_step_has_no_short_series_and_says_so():
     L = cg.laplacian(cg.gallery.ring(40))
-    step = cg.KernelFilter(L, lambda lam: (lam < 1.0).astype(float), 1e-6, "chebyshev")
+    step = cg.KernelFilter(L, lambda lam: (lam < 1.0).astype(float), tol=1e-6, method="chebyshev")
     with pytest.warns(cg.ConvergenceWarning):
         _, info = step.filter(np.eye(40, 1), return_info=True)
     assert not info.converged
@@ -70,7 +70,7 @@ def test_a_jump_at_an_eigenvalue_is_never_certified(graph, function):
     f = np.eye(L.n_vertices)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        y, info = cg.KernelFilter(L, function, 1e-9, "exact").filter(f, return_info=True)
+        y, info = cg.KernelFilter(L, function, tol=1e-9, method="exact").filter(f, return_info=True)
     lam, Phi = np.linalg.eigh(L.matrix.toarray())
     lam = np.where(np.abs(lam) < 1e-12, 0.0, lam)
     for shift in (0.0, 1e-13):  # either side of the jump may be the right one
@@ -81,7 +81,9 @@ def test_a_jump_at_an_eigenvalue_is_never_certified(graph, function):
 
 def test_a_jump_between_eigenvalues_is_certified_by_the_eigenbasis():
     L = cg.laplacian(cg.gallery.path(41))
-    y, info = cg.KernelFilter(L, lambda lam: (lam < 1.003) * 1.0, 1e-8, "exact").filter(np.eye(41), return_info=True)
+    y, info = cg.KernelFilter(L, lambda lam: (lam < 1.003) * 1.0, tol=1e-8, method="exact").filter(
+        np.eye(41), return_info=True
+    )
     assert info.converged
     assert_allclose(y, dense_filter(L, lambda lam: (lam < 1.003) * 1.0), atol=1e-10)
 
@@ -89,7 +91,7 @@ def test_a_jump_between_eigenvalues_is_certified_by_the_eigenbasis():
 @pytest.mark.parametrize("width", [0.02, 0.1])
 def test_a_narrow_band_is_not_overlooked(width):
     L = cg.laplacian(cg.gallery.communities(rng=0))
-    band = cg.KernelFilter(L, lambda lam: np.exp(-(((lam - 8) / width) ** 2)), 1e-6, "chebyshev")
+    band = cg.KernelFilter(L, lambda lam: np.exp(-(((lam - 8) / width) ** 2)), tol=1e-6, method="chebyshev")
     f = np.random.default_rng(0).standard_normal((L.n_vertices, 2))
     y, info = band.filter(f, return_info=True)
     assert (relative_error(y, dense_filter(L, band.evaluate) @ f, f) <= info.error_bound).all()
@@ -121,7 +123,7 @@ def test_chebyshev_filter_is_equation_2_with_the_given_lmax():
     for lmax in (L.lmax, L.eigenvalues[-1], 3 * L.lmax):
         expected = dense_filter(L, lambda lam, b=lmax: np.polynomial.Chebyshev(alpha, [0, b])(lam))
         for method in ("chebyshev", "exact", "auto"):
-            g = cg.ChebyshevFilter(L, alpha, lmax, method)
+            g = cg.ChebyshevFilter(L, alpha, lmax, method=method)
             assert_allclose(g.toarray(), expected, atol=1e-12)
     assert g.response.order == 3
 
@@ -131,7 +133,7 @@ def test_chebyshev_filter_is_equation_2_with_the_given_lmax():
 def test_chebyshev_filter_bound_holds_even_for_a_wrong_lmax(method, L, seed, share):
     rng = np.random.default_rng(seed)
     f = rng.standard_normal((L.n_vertices, 1))
-    g = cg.ChebyshevFilter(L, rng.standard_normal(8), max(share * L.lmax, 1e-3), method)
+    g = cg.ChebyshevFilter(L, rng.standard_normal(8), max(share * L.lmax, 1e-3), method=method)
     y, info = g.filter(f, return_info=True)
     assert relative_error(y, dense_filter(L, g.evaluate) @ f, f) <= info.error_bound + 1e-13 * info.gain * (1 + L.lmax)
 

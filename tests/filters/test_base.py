@@ -48,7 +48,7 @@ def test_every_method_matches_the_dense_filter_within_its_tolerance(name, kind):
 def _check(L, p, method, tol, f, expected):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        g = cg.CayleyFilter(L, p, method, tol)
+        g = cg.CayleyFilter(L, p, method=method, tol=tol)
         y, info = g.filter(f, return_info=True)
     error = relative_error(y, expected, f)
     allowed = 1e-10 if method == "exact" else tol
@@ -68,7 +68,7 @@ def test_certified_bound_is_never_below_the_error_on_random_graphs(L, p, tol, me
 @given(L=laplacians(), p=cayley_polynomials(max_zoom=10), tol=tolerances)
 def test_moderate_zooms_always_converge(L, p, tol):
     for method in ("chebyshev", "multigrid"):
-        g = cg.CayleyFilter(L, p, method, tol)
+        g = cg.CayleyFilter(L, p, method=method, tol=tol)
         if p.zoom * L.lmax < 100 or tol >= 1e-8:
             assert g.filter(np.ones(L.n_vertices), return_info=True)[1].converged
 
@@ -76,7 +76,7 @@ def test_moderate_zooms_always_converge(L, p, tol):
 @given(L=laplacians(), p=cayley_polynomials(), K=st.integers(0, 30), normalize=st.booleans(), seed=st.integers(0, 99))
 def test_jacobi_bound_is_never_below_the_error(L, p, K, normalize, seed):
     f = np.random.default_rng(seed).standard_normal((L.n_vertices, 2))
-    y, info = cg.CayleyFilter(L, p, "jacobi", n_iter=K, normalize=normalize).filter(f, return_info=True)
+    y, info = cg.CayleyFilter(L, p, method="jacobi", n_iter=K, normalize=normalize).filter(f, return_info=True)
     error = relative_error(y, refined_filter(L, p, f), f)
     assert (error <= info.error_bound + rounding_of_oracle(L, p)).all()
     assert info.n_matvecs == p.order * (K + 1)
@@ -89,11 +89,11 @@ def test_bound_holds_in_single_precision_too(L, p, dtype):
     f += 1j * rng.standard_normal(f.shape).astype(np.float32) if dtype == np.complex64 else 0
     expected = dense_filter(L, p) @ f.astype(np.complex128)
     for method, tol in [("chebyshev", 1e-2), ("chebyshev", 1e-6), ("exact", 1e-6), ("multigrid", 1e-6)]:
-        y, info = cg.CayleyFilter(L, p, method, tol).filter(f, return_info=True)
+        y, info = cg.CayleyFilter(L, p, method=method, tol=tol).filter(f, return_info=True)
         assert y.dtype == dtype
         assert (relative_error(y.astype(np.complex128), expected, f) <= info.error_bound).all()
         assert info.converged
-    y, info = cg.CayleyFilter(L, p, "jacobi", n_iter=8).filter(f, return_info=True)
+    y, info = cg.CayleyFilter(L, p, method="jacobi", n_iter=8).filter(f, return_info=True)
     assert y.dtype == dtype
     assert (relative_error(y.astype(np.complex128), expected, f) <= info.error_bound).all()
 
@@ -125,7 +125,7 @@ ALL_METHODS = [
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 @pytest.mark.parametrize("shape", [(50,), (50, 1), (50, 3), (50, 50)])
 def test_shape_and_dtype_follow_the_input(sensor, low_pass, method, options, dtype, shape):
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-5, **options)
+    g = cg.CayleyFilter(sensor, low_pass, method=method, tol=1e-5, **options)
     f = np.ones(shape, dtype=dtype)
     y, info = g.filter(f, return_info=True)
     assert y.shape == shape
@@ -137,7 +137,7 @@ def test_shape_and_dtype_follow_the_input(sensor, low_pass, method, options, dty
 
 @pytest.mark.parametrize(("method", "options"), ALL_METHODS)
 def test_fortran_order_strides_and_integers_change_nothing(sensor, low_pass, method, options):
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-8, **options)
+    g = cg.CayleyFilter(sensor, low_pass, method=method, tol=1e-8, **options)
     wide = np.random.default_rng(0).integers(-3, 4, (50, 8))
     f = wide[:, ::2]
     y = g.filter(f.astype(float))
@@ -151,7 +151,7 @@ def test_fortran_order_strides_and_integers_change_nothing(sensor, low_pass, met
 def test_inputs_are_not_modified(sensor, low_pass, method, options):
     f = np.random.default_rng(0).standard_normal((50, 3))
     kept = f.copy()
-    cg.CayleyFilter(sensor, low_pass, method, **options).filter(f)
+    cg.CayleyFilter(sensor, low_pass, method=method, **options).filter(f)
     assert_array_equal(f, kept)
 
 
@@ -159,13 +159,13 @@ def test_inputs_are_not_modified(sensor, low_pass, method, options):
 def test_complex_signals_are_filtered_as_two_real_ones(sensor, low_pass, method, options):
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((2, 50, 3))
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-9, **options)
+    g = cg.CayleyFilter(sensor, low_pass, method=method, tol=1e-9, **options)
     assert_allclose(g @ (a + 1j * b), (g @ a) + 1j * (g @ b), atol=1e-8)
 
 
 def test_zero_signals_and_empty_blocks_are_fine(sensor, low_pass):
     for method, options in ALL_METHODS:
-        g = cg.CayleyFilter(sensor, low_pass, method, **options)
+        g = cg.CayleyFilter(sensor, low_pass, method=method, **options)
         y, info = g.filter(np.zeros((50, 2)), return_info=True)
         assert_array_equal(y, 0)
         assert np.isfinite(info.error_bound).all()
@@ -179,7 +179,7 @@ def test_zero_signals_and_empty_blocks_are_fine(sensor, low_pass):
 def test_filters_are_linear(sensor, low_pass, method, options):
     rng = np.random.default_rng(0)
     f1, f2 = rng.standard_normal((2, 50))
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-10, **options)
+    g = cg.CayleyFilter(sensor, low_pass, method=method, tol=1e-10, **options)
     assert_allclose(g @ (2 * f1 - 3 * f2), 2 * (g @ f1) - 3 * (g @ f2), atol=1e-8)
 
 
@@ -189,8 +189,8 @@ def test_relabelling_the_vertices_relabels_the_output(low_pass, method, options)
     rng = np.random.default_rng(0)
     order = rng.permutation(50)
     f = rng.standard_normal(50)
-    y = cg.CayleyFilter(W, low_pass, method, 1e-10, **options) @ f
-    relabelled = cg.CayleyFilter(W[order][:, order], low_pass, method, 1e-10, **options) @ f[order]
+    y = cg.CayleyFilter(W, low_pass, method=method, tol=1e-10, **options) @ f
+    relabelled = cg.CayleyFilter(W[order][:, order], low_pass, method=method, tol=1e-10, **options) @ f[order]
     assert_allclose(relabelled, y[order], atol=1e-8)
 
 
@@ -199,7 +199,7 @@ def test_relabelling_the_vertices_relabels_the_output(low_pass, method, options)
 @pytest.mark.parametrize("kind", KINDS)
 def test_adjoint_passes_the_dot_test(low_pass, method, options, name, kind):
     """<G u, v> = <u, G^H v>, also with complex vectors."""
-    g = cg.CayleyFilter(GALLERY[name](), low_pass, method, 1e-10, kind=kind, **options)
+    g = cg.CayleyFilter(GALLERY[name](), low_pass, method=method, tol=1e-10, kind=kind, **options)
     rng = np.random.default_rng(0)
     u, v = rng.standard_normal((2, g.n_vertices)) + 1j * rng.standard_normal((2, g.n_vertices))
     scale = np.linalg.norm(u) * np.linalg.norm(v)
@@ -210,15 +210,15 @@ def test_adjoint_passes_the_dot_test(low_pass, method, options, name, kind):
 
 def test_exact_filter_is_symmetric_and_the_jacobi_filter_on_a_path_is_not(low_pass):
     path = cg.gallery.path(12)
-    exact = cg.CayleyFilter(path, low_pass, "exact").toarray()
+    exact = cg.CayleyFilter(path, low_pass, method="exact").toarray()
     assert_allclose(exact, exact.T, atol=1e-13)
-    jacobi = cg.CayleyFilter(path, low_pass, "jacobi", n_iter=2).toarray()
+    jacobi = cg.CayleyFilter(path, low_pass, method="jacobi", n_iter=2).toarray()
     assert np.abs(jacobi - jacobi.T).max() > 1e-3
 
 
 def test_scipy_operator_algebra_and_krylov_solvers_work(sensor):
     p = cg.CayleyPolynomial([2.0, -0.5], 1.0)
-    g = cg.CayleyFilter(sensor, p, "chebyshev", 1e-12)
+    g = cg.CayleyFilter(sensor, p, method="chebyshev", tol=1e-12)
     f = np.random.default_rng(0).standard_normal(50)
     assert_allclose((2 * g + g * g) @ f, 2 * (g @ f) + g @ (g @ f))
     x, failed = conjugate_gradients(g, g @ f, rtol=1e-10)
@@ -260,19 +260,19 @@ def test_auto_reaches_a_large_zoom_on_ten_thousand_vertices_where_jacobi_is_hope
     y, info = cg.CayleyFilter(L, p, tol=1e-6).filter(f, return_info=True)
     assert info.converged
     assert info.error_bound <= 1e-6 * info.gain
-    other = cg.CayleyFilter(L, p, "multigrid", 1e-9).filter(f)
+    other = cg.CayleyFilter(L, p, method="multigrid", tol=1e-9).filter(f)
     assert np.linalg.norm(y - other) <= 1.01e-6 * info.gain * np.linalg.norm(f)
     with pytest.raises(ValueError, match=r"`tol` = 1e-06 would take Jacobi about .* sweeps.*method='chebyshev'"):
-        cg.CayleyFilter(L, p, "jacobi", tol=1e-6)
+        cg.CayleyFilter(L, p, method="jacobi", tol=1e-6)
     assert cg.bounds.jacobi_sweeps(L, p, 1e-6 * info.gain) > 20_000
 
 
 def test_an_unreachable_tolerance_warns_with_what_was_reached():
-    g = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), "chebyshev", 1e-17)
+    g = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), method="chebyshev", tol=1e-17)
     with pytest.warns(cg.ConvergenceWarning, match=r"could not certify tol=1e-17: the error is at most .*e-1"):
         _, info = g.filter(np.ones(32), return_info=True)
     assert not info.converged
-    single = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), "exact", 1e-9)
+    single = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), method="exact", tol=1e-9)
     with pytest.warns(cg.ConvergenceWarning):
         single.filter(np.arange(32, dtype=np.float32) / 7)
 
@@ -281,7 +281,7 @@ def test_an_unreachable_tolerance_warns_with_what_was_reached():
 @pytest.mark.parametrize(("method", "options"), ALL_METHODS)
 def test_extreme_scales_of_the_signal_change_nothing(sensor, low_pass, method, options, scale):
     f = np.random.default_rng(0).standard_normal((50, 2))
-    g = cg.CayleyFilter(sensor, low_pass, method, **options)
+    g = cg.CayleyFilter(sensor, low_pass, method=method, **options)
     y, info = g.filter(f, return_info=True)
     scaled, scaled_info = g.filter(scale * f, return_info=True)
     assert_allclose(scaled / scale, y, rtol=1e-9, atol=1e-6)
@@ -300,7 +300,7 @@ def test_norms_in_single_precision_are_accumulated_in_double():
     J = 2 / (2 + 1j)
     p = cg.CayleyPolynomial([0, 0.5 * np.exp(-1j * np.angle(J**4))], 1.0)
     f = np.full((n, 3), 0.7, np.float32)
-    y, info = cg.CayleyFilter(cg.gallery.ring(n), p, "jacobi", n_iter=3).filter(f, return_info=True)
+    y, info = cg.CayleyFilter(cg.gallery.ring(n), p, method="jacobi", n_iter=3).filter(f, return_info=True)
     error = relative_error(y.astype(float), p(0.0) * f.astype(float), f.astype(float))
     assert (error <= info.error_bound).all()
 
@@ -312,7 +312,7 @@ def test_degenerate_coefficients_are_filtered_like_others(sensor, method, coeffs
     f = np.random.default_rng(0).standard_normal((50, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        y = cg.CayleyFilter(sensor, p, method).filter(f)
+        y = cg.CayleyFilter(sensor, p, method=method).filter(f)
     scale = np.abs(p.coeffs).sum()
     assert_allclose(y / max(scale, 1e-300), dense_filter(sensor, p) @ f / max(scale, 1e-300), atol=1e-5)
 
@@ -354,8 +354,8 @@ def test_tolerance_is_relative_to_the_gain(sensor):
     f = np.random.default_rng(0).standard_normal(50)
     p = cg.CayleyPolynomial([0.5, -0.3, 0.2], 3.0)
     scaled = cg.CayleyPolynomial(1e6 * p.coeffs, 3.0)
-    _, info = cg.CayleyFilter(sensor, p, "chebyshev", 1e-5).filter(f, return_info=True)
-    _, scaled_info = cg.CayleyFilter(sensor, scaled, "chebyshev", 1e-5).filter(f, return_info=True)
+    _, info = cg.CayleyFilter(sensor, p, method="chebyshev", tol=1e-5).filter(f, return_info=True)
+    _, scaled_info = cg.CayleyFilter(sensor, scaled, method="chebyshev", tol=1e-5).filter(f, return_info=True)
     assert scaled_info.n_matvecs == info.n_matvecs
     assert scaled_info.error_bound == pytest.approx(1e6 * info.error_bound)
 

@@ -18,7 +18,7 @@ def responses(rng):
 @given(L=laplacians(), tol=tolerances)
 def test_bank_equals_its_filters_one_by_one_in_one_recurrence(method, L, tol):
     rng = np.random.default_rng(0)
-    bank = cg.FilterBank(L, responses(rng), tol, method)
+    bank = cg.FilterBank(L, responses(rng), tol=tol, method=method)
     f = rng.standard_normal((L.n_vertices, 2))
     y, info = bank.filter(f, return_info=True)
     assert y.shape == (L.n_vertices, 2, 4)
@@ -33,7 +33,7 @@ def test_bank_equals_its_filters_one_by_one_in_one_recurrence(method, L, tol):
 @pytest.mark.parametrize("method", ["chebyshev", "exact"])
 def test_synthesis_is_the_adjoint_of_analysis(method):
     rng = np.random.default_rng(0)
-    bank = cg.FilterBank(cg.gallery.sensor(40, rng=0), responses(rng), 1e-8, method)
+    bank = cg.FilterBank(cg.gallery.sensor(40, rng=0), responses(rng), tol=1e-8, method=method)
     f, c = rng.standard_normal((40, 3)), rng.standard_normal((40, 3, 4))
     assert np.sum(bank.filter(f) * c) == pytest.approx(np.sum(f * bank.synthesize(c)))
     assert bank.synthesize(c).shape == (40, 3)
@@ -44,7 +44,7 @@ def test_synthesis_is_the_adjoint_of_analysis(method):
 
 
 def test_shapes_and_dtypes_follow_the_input():
-    bank = cg.FilterBank(cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], 1e-4)
+    bank = cg.FilterBank(cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], tol=1e-4)
     assert len(bank) == 3
     assert isinstance(bank[-1], cg.CayleyFilter)
     assert len(cg.FilterBank(cg.gallery.ring(20), cg.CayleyPolynomial([0, 1], 1.0))) == 1
@@ -75,6 +75,8 @@ def test_bad_banks_are_refused_by_name():
 
 
 def test_a_bank_that_falls_short_names_the_filter():
-    bank = cg.FilterBank(cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], 1e-17, "chebyshev")
+    bank = cg.FilterBank(
+        cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], tol=1e-17, method="chebyshev"
+    )
     with pytest.warns(cg.ConvergenceWarning, match="the error of filter 2 is at most"):
         bank.filter(np.ones(20))
