@@ -45,6 +45,8 @@ class ChebyshevFilter(GraphFilter):
     array([0.75, 0.25, 0.  , 0.  ])
     """
 
+    _response_name = "coeffs"
+
     def __init__(
         self,
         graph: GraphLike,

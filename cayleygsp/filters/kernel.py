@@ -35,6 +35,8 @@ class KernelFilter(GraphFilter):
     1.0
     """
 
+    _response_name = "function"
+
     def __init__(
         self,
         graph: GraphLike,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,9 @@ from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
 
 # Points on which the gain is looked for; they are dense near both ends of the spectrum.
 _GAIN_POINTS = 2048
+
+# Single precision is used for numbers of sizes between one over this and this: sums and products stay in its range.
+_SINGLE_RANGE = 1e15
 
 
 class Response(Protocol):
@@ -69,9 +73,24 @@ class FilterMethod(ABC):
         """Say whether the error is expected to be within ``tol``; what is certain is told by each result's bound."""
         return False
 
-    def apply_adjoint(self, f: Array) -> Array:
-        """Apply the transposed operator; g(Δ) is symmetric, so by default it is the filter itself."""
-        return self.apply(f, certify=False).signals
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
+        """Apply the transposed operator; g(Δ) is symmetric, so by default it is the filter itself.
+
+        A bank takes (n_filters, n, m) to (n, m); bounds are relative to the norm of all blocks of a signal together.
+        """
+        return self.apply(f, certify=certify)
+
+    def apply_bank(self, f: Array, *, certify: bool) -> Applied:
+        """Filter to shape (n_filters, n, m), also where there is one filter; bounds broadcast to (n_filters, m)."""
+        applied = self.apply(f, certify=certify)
+        bound = np.asarray(applied.error_bound)
+        if self.is_bank:
+            return replace(applied, error_bound=bound[:, None])
+        return replace(applied, signals=applied.signals[None], error_bound=bound[None])
+
+    def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
+        """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""
+        return self.apply_adjoint(f if self.is_bank else f[0], certify=certify)
 
     def working_dtype(self, dtype: Any) -> Any:
         """Return the precision to compute in for signals of the given precision."""
@@ -83,11 +102,27 @@ def unit_roundoff(dtype: Any) -> float:
     return float(np.finfo(dtype).eps) / 2
 
 
+def within_single_range(*sizes: float) -> bool:
+    """Say whether computing with numbers of these sizes stays well inside the range of single precision."""
+    return all(size == 0 or 1 / _SINGLE_RANGE <= size <= _SINGLE_RANGE for size in sizes)
+
+
+_gains: WeakKeyDictionary[Laplacian, WeakKeyDictionary[Response, float]] = WeakKeyDictionary()
+
+
 def filter_gain(L: Laplacian, response: Response) -> float:
     """Return sup |g| over [0, λ_max], never overestimated, so that a tolerance relative to it is kept.
 
-    λ_max is replaced by a lower bound of it: the quick one if the response is not much larger beyond.
+    λ_max is replaced by a lower bound of it: the quick one if the response is not much larger beyond. Looked for once
+    for each graph and response; infinite where the response leaves the range of numbers.
     """
+    known = _gains.setdefault(L, WeakKeyDictionary())
+    if response not in known:
+        known[response] = _find_gain(L, response)
+    return known[response]
+
+
+def _find_gain(L: Laplacian, response: Response) -> float:
     beyond = _largest(response, L.lmax)
     gain = _largest(response, L.lmax_lower)
     return gain if gain >= beyond / 2 else max(gain, _largest(response, L.lanczos_lower))
@@ -95,7 +130,9 @@ def filter_gain(L: Laplacian, response: Response) -> float:
 
 def _largest(response: Response, lmax: float) -> float:
     nodes = np.append(chebyshev_nodes(_GAIN_POINTS, lmax), [0.0, lmax])
-    return float(np.abs(response(nodes)).max())
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = float(np.abs(response(nodes)).max())
+    return largest if np.isfinite(largest) else np.inf
 
 
 def column_norms(f: Array) -> FloatArray:

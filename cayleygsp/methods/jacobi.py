@@ -20,6 +20,7 @@ from cayleygsp.methods.base import (
     sum_powers,
     summation_floor,
     unit_roundoff,
+    within_single_range,
 )
 from cayleygsp.responses.cayley import CayleyPolynomial
 
@@ -53,11 +54,14 @@ class JacobiMethod(FilterMethod):
         self.E = p.zoom * L.diagonal[:, None] + 1j
 
     def working_dtype(self, dtype: Any) -> Any:
-        """Work in the precision of the signals, as the paper does."""
-        return dtype
+        """Work in the precision of the signals, as the paper does, where graph and coefficients are in its range."""
+        p, lmax = self.polynomial, self.laplacian.lmax
+        fits = within_single_range(lmax, max(p.zoom * lmax, 1.0), float(np.abs(p.coeffs).max()))
+        return dtype if fits else np.float64
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
-        """Filter; with ``certify``, one more product a power measures the residual that it ends with."""
+        """Filter; with ``certify``, one more product per power measures the residual that it ends with."""
+        certify = certify or self.normalize  # then no other bound holds
         norms = column_norms(f)
         histories: list[FloatArray] = []
         steps: list[FloatArray] = []
@@ -78,7 +82,7 @@ class JacobiMethod(FilterMethod):
             bound = np.minimum(measured, bound)
         return Applied(total, bound, self.polynomial.order * (self.n_iter + 1), tuple(histories))
 
-    def apply_adjoint(self, f: Array) -> Array:
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         r"""Apply the transposed operator.
 
         The filter is :math:`c_0 I + 2\,\mathrm{Re} \sum_j c_j P^j` with
@@ -99,7 +103,8 @@ class JacobiMethod(FilterMethod):
             z = total / E
             return h * complex_product(L, z) - 1j * z
 
-        return sum_powers(self.polynomial, f, next_power)
+        n_matvecs = self.polynomial.order * (self.n_iter + 1)
+        return Applied(sum_powers(self.polynomial, f, next_power), self._adjoint_bound(f.dtype), n_matvecs)
 
     def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
         """Return y_j after K sweeps, and the residual norm before each of them."""
@@ -148,4 +153,17 @@ class JacobiMethod(FilterMethod):
         condition = float(np.sqrt(E.max() / E.min()))
         step = unit_roundoff(dtype) * (2 * self.laplacian.rounding_norm * p.zoom / E.min() + 12)
         a += (K + 1) * condition * (1 + condition) * step
+        return jacobi_error(p, a) + summation_floor(p, dtype)
+
+    def _adjoint_bound(self, dtype: Any) -> float:
+        r"""Return the sharp bound, which transposition does not change, with a floor for the transposed sweeps.
+
+        Their iterates :math:`E^{1/2} w` have :math:`\|w\| \le 2 \max|E|^{1/2}` and are multiplied in the end by
+        :math:`(h\Delta - iI)E^{-1/2}`, of norm at most :math:`2 \max|E|^{1/2}`; in the weighted norm a sweep passes
+        errors on as they are and makes one of u times twice the longest row.
+        """
+        p, K = self.polynomial, self.n_iter
+        longest_row = float(np.diff(self.laplacian.matrix.indptr).max())
+        step = unit_roundoff(dtype) * (2 * (longest_row + 3) + 12)
+        a = jacobi_contraction(self.laplacian, p.zoom, K) + 4 * float(np.abs(self.E).max()) * (K + 2) * step
         return jacobi_error(p, a) + summation_floor(p, dtype)
