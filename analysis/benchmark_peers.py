@@ -299,7 +299,7 @@ def cayley_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], No
     made: list[cg.CayleyFilter] = []
 
     def first() -> Array:
-        made.append(cg.CayleyFilter(L, p, "chebyshev", TOL))
+        made.append(cg.CayleyFilter(L, p, method="chebyshev", tol=TOL))
         return made[0].filter(f)
 
     first_seconds = _bench.seconds_of(first)
@@ -309,7 +309,7 @@ def cayley_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], No
     assert sure is not None
 
     def jacobi(n_iter: int) -> Array:
-        return cg.CayleyFilter(L, p, "jacobi", TOL, n_iter=n_iter).filter(f)
+        return cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=n_iter).filter(f)
 
     def error_of(y: Array) -> float:
         return _bench.relative_error(y, reference, g.gain, f)
@@ -318,7 +318,7 @@ def cayley_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], No
     found = find_sweeps(jacobi, error_of, TOL, args.jacobi_seconds)
     step("Chebyshev against Jacobi")
     stopped = "stopped at the target" if found.reached else f"stopped at the limit of {args.jacobi_seconds:g} s"
-    peer = cg.CayleyFilter(L, p, "jacobi", TOL, n_iter=found.n_iter)
+    peer = cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=found.n_iter)
     sides = [
         Side(f"ours, chebyshev, degree {info.n_matvecs}", lambda: g.filter(f), float(info.relative_error_bound)),
         Side(f"Jacobi, K = {found.n_iter}", lambda: peer.filter(f), TOL, [] if found.reached else [found.seconds]),
@@ -352,7 +352,7 @@ def certified_row(
     args: argparse.Namespace,
 ) -> list[Document]:
     """Compare with as many sweeps as are certain to be enough, which is all that is known without the answer."""
-    peer = cg.CayleyFilter(g.laplacian, g.polynomial, "jacobi", TOL, n_iter=sure)
+    peer = cg.CayleyFilter(g.laplacian, g.polynomial, method="jacobi", tol=TOL, n_iter=sure)
     limit = float(g.filter(f, return_info=True)[1].relative_error_bound)
     answer: list[Array] = []
     once = _bench.seconds_of(lambda: answer.append(peer.filter(f)))
@@ -378,7 +378,7 @@ def exact_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], Non
     G = graph.to_pygsp()
     G.compute_fourier_basis()
     theirs = filters.Filter(G, p)
-    g = cg.CayleyFilter(L, p, "exact", TOL)
+    g = cg.CayleyFilter(L, p, method="exact", tol=TOL)
     f = np.random.default_rng(args.seed).standard_normal((n, N_SIGNALS))
     reference = _bench.cayley_reference(L, p, f)
     sides = [
@@ -406,7 +406,7 @@ def factored_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], 
             total = total + 2 * (c * y).real
         return total
 
-    factors, g = splu(A), cg.CayleyFilter(L, p, "chebyshev", TOL)
+    factors, g = splu(A), cg.CayleyFilter(L, p, method="chebyshev", tol=TOL)
     limit = float(g.filter(f, return_info=True)[1].relative_error_bound)
 
     def error_of(y: Array) -> float:
@@ -417,7 +417,7 @@ def factored_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], 
         Side("scipy splu", lambda: powers(factors), 1e-10),
     ]
     fresh = [
-        Side("ours, chebyshev", lambda: cg.CayleyFilter(L, p, "chebyshev", TOL).filter(f), limit),
+        Side("ours, chebyshev", lambda: cg.CayleyFilter(L, p, method="chebyshev", tol=TOL).filter(f), limit),
         Side("scipy splu", lambda: powers(splu(A)), 1e-10),
     ]
     work = f"Cayley r={CAYLEY_ORDER}, h·λmax={ZOOM_LMAX:g}, sensor graph {n:,}"
@@ -442,7 +442,7 @@ def overhead_rows(sizes: Sizes, args: argparse.Namespace, step: Callable[[str], 
     f = np.random.default_rng(args.seed).standard_normal(side**2)
     coeffs = np.random.default_rng(args.seed).standard_normal(ORDER + 1) / ORDER
     p = _bench.cayley_polynomial(CAYLEY_ORDER, ZOOM_LMAX / L.lmax, args.seed)
-    plain, cayley = cg.ChebyshevFilter(L, coeffs, lmax), cg.CayleyFilter(L, p, "chebyshev", TOL)
+    plain, cayley = cg.ChebyshevFilter(L, coeffs, lmax), cg.CayleyFilter(L, p, method="chebyshev", tol=TOL)
     doubled = np.append(2 * coeffs[0], coeffs[1:])
     cases: list[tuple[str, cg.GraphFilter, FloatArray, Callable[[], Array] | None, float]] = [
         (

@@ -155,11 +155,11 @@ def warm_up() -> None:
     p = _bench.cayley_polynomial(2, 1.0 / L.lmax, 0)
     for n_signals in (1, 16):
         f = np.ones((L.n_vertices, n_signals))
-        cg.CayleyFilter(L, p, "chebyshev", TOL).filter(f)
-        cg.CayleyFilter(L, p, "jacobi", TOL, n_iter=2).filter(f)
+        cg.CayleyFilter(L, p, method="chebyshev", tol=TOL).filter(f)
+        cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=2).filter(f)
     small = cg.laplacian(cg.gallery.ring(50))
-    cg.CayleyFilter(small, p, "chebyshev", TOL).filter(np.ones((50, 1)))
-    cg.CayleyFilter(small, p, "chebyshev", TOL).filter(np.ones((50, 16)))
+    cg.CayleyFilter(small, p, method="chebyshev", tol=TOL).filter(np.ones((50, 1)))
+    cg.CayleyFilter(small, p, method="chebyshev", tol=TOL).filter(np.ones((50, 16)))
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -183,7 +183,7 @@ def measure_size(n_vertices: int, args: argparse.Namespace) -> Document:
 
     def prepare() -> cg.CayleyFilter:
         L.kernel_graph(np.float64)
-        return cg.CayleyFilter(L, p, "chebyshev", TOL)
+        return cg.CayleyFilter(L, p, method="chebyshev", tol=TOL)
 
     with MemoryPeak() as preparing:
         prepare_seconds, g = _timed(prepare)
@@ -228,7 +228,7 @@ def measure_methods(
         return None if reference is None else _bench.relative_error(y, reference, gain, f)
 
     def jacobi(n_iter: int) -> tuple[float, Array]:
-        return _timed(lambda: cg.CayleyFilter(L, p, "jacobi", TOL, n_iter=n_iter).filter(f))
+        return _timed(lambda: cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=n_iter).filter(f))
 
     def entry(method: str, predicted: float, run: Callable[[], tuple[float, Array]]) -> Document:
         skipped = {"method": method, "seconds": None, "error": None, "predicted_seconds": _results.finite(predicted)}
@@ -251,7 +251,7 @@ def measure_methods(
         entry(
             "exact",
             exact_seconds(L, with_factorisation=True),
-            lambda: _timed(lambda: cg.CayleyFilter(L, p, "exact", TOL).filter(f)),
+            lambda: _timed(lambda: cg.CayleyFilter(L, p, method="exact", tol=TOL).filter(f)),
         ),
     ]
 
@@ -293,7 +293,7 @@ def prepare_variation(
     n_signals = int(value) if name == "signals" else 1
     p = _bench.cayley_polynomial(order, zoom_lmax / L.lmax, args.seed)
     f = np.random.default_rng(args.seed).standard_normal((L.n_vertices, n_signals))
-    return name, value, cg.CayleyFilter(L, p, "chebyshev", TOL), f
+    return name, value, cg.CayleyFilter(L, p, method="chebyshev", tol=TOL), f
 
 
 def time_variation(
@@ -301,7 +301,7 @@ def time_variation(
 ) -> Document:
     """Time the filter and the paper's scheme in turns, and measure both errors."""
     p = g.polynomial
-    paper = cg.CayleyFilter(L, p, "jacobi", TOL, n_iter=PAPER_SWEEPS)
+    paper = cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=PAPER_SWEEPS)
     y, info = g.filter(f, return_info=True)
     reference = _bench.cayley_reference(L, p, f)
     samples = _bench.interleave(

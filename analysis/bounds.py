@@ -61,7 +61,7 @@ def worst_error(L: cg.Laplacian, zoom: float, n_iter: int) -> float:
 def _error_matrix(L: cg.Laplacian, zoom: float, n_iter: int, coefficient: complex) -> FloatArray:
     p = cg.CayleyPolynomial([0] * ORDER + [coefficient], zoom)
     exact = (L.eigenvectors * p(L.eigenvalues)) @ L.eigenvectors.T
-    return cg.CayleyFilter(L, p, "jacobi", n_iter=n_iter).toarray() - exact
+    return cg.CayleyFilter(L, p, method="jacobi", n_iter=n_iter).toarray() - exact
 
 
 def measure(name: str, L: cg.Laplacian, zoom: float, n_iter: int) -> Document:

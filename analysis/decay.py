@@ -69,7 +69,7 @@ def polynomial(zoom: float, seed: int) -> cg.CayleyPolynomial:
 def measure(name: str, graph: cg.Graph, zoom_lmax: float, seed: int) -> Document:
     """Measure the decay of one filter about a few vertices, and that of a Chebyshev filter beside it."""
     L = cg.laplacian(graph)
-    g = cg.CayleyFilter(L, polynomial(zoom_lmax / L.lmax, seed), "exact")
+    g = cg.CayleyFilter(L, polynomial(zoom_lmax / L.lmax, seed), method="exact")
     vertices = np.random.default_rng(seed).choice(L.n_vertices, N_VERTICES, replace=False).tolist()
     curve = localization.decay_curve(g, vertices)
     other = localization.chebyshev_of_same_order(g)

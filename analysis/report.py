@@ -158,7 +158,7 @@ def run_method(
     prepare, apply = math.inf, math.inf
     for _ in range(3):
         start = time.perf_counter()
-        g = cg.CayleyFilter(spectrum.graph, polynomial, method, tol, n_iter=n_iter)
+        g = cg.CayleyFilter(spectrum.graph, polynomial, method=method, tol=tol, n_iter=n_iter)
         prepared = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cg.ConvergenceWarning)

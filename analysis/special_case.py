@@ -49,7 +49,7 @@ def compare(name: str, graph: cg.Graph, kind: LaplacianKind, order: int, seed: i
     degree = float(L.diagonal.mean())
     p = cg.chebyshev_as_cayley(alpha, L.lmax, degree, ZOOM)
     chebyshev = cg.ChebyshevFilter(L, alpha)
-    cayley = cg.CayleyFilter(L, p, "jacobi", n_iter=0)
+    cayley = cg.CayleyFilter(L, p, method="jacobi", n_iter=0)
     distance = float(np.linalg.norm(cayley.toarray() - chebyshev.toarray(), 2))
     return {
         "graph": name,

@@ -54,15 +54,19 @@ def check_vertex(vertex: Any, n_vertices: int) -> int:
 
 
 def check_eigenvalues(eigenvalues: ArrayLike) -> FloatArray:
-    """Return frequencies as a real floating-point array of the same shape."""
+    """Return frequencies as a real floating-point array of the same shape, in native byte order.
+
+    Whole numbers, booleans and half precision become float64; other precisions stay what they are.
+    """
     lam = np.asarray(eigenvalues)
     if lam.dtype.kind not in "biuf":
         raise TypeError(f"`eigenvalues` must be real numbers, got dtype {lam.dtype}")
-    return lam if lam.dtype.kind == "f" else lam.astype(np.float64)
+    wide = lam.dtype.kind == "f" and lam.dtype.itemsize > 2
+    return lam.astype(lam.dtype.newbyteorder("=") if wide else np.float64, copy=False)
 
 
 def check_coefficients(coeffs: ArrayLike, name: str = "coeffs") -> Array:
-    """Return finite one-dimensional coefficients, real or complex."""
+    """Return finite one-dimensional coefficients, float64 or complex128."""
     try:
         c = np.asarray(coeffs)
     except ValueError:
@@ -71,32 +75,54 @@ def check_coefficients(coeffs: ArrayLike, name: str = "coeffs") -> Array:
         raise TypeError(f"`{name}` must be numbers, got dtype {c.dtype}")
     if c.ndim != 1:
         raise ValueError(f"`{name}` must be one-dimensional, got shape {c.shape}")
-    if not np.isfinite(c).all():
-        first = int(np.flatnonzero(~np.isfinite(c))[0])
-        raise ValueError(f"`{name}` must be finite, got {c[first]} at position {first}")
-    return c
+    with np.errstate(over="ignore"):  # numbers of extended precision may be too large
+        numbers = c.astype(np.complex128 if c.dtype.kind == "c" else np.float64, copy=False)
+    if not np.isfinite(numbers).all():
+        first = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ValueError(f"`{name}` must be finite, got {c[first]!s} at position {first}")
+    return numbers
 
 
 def check_signals(signals: ArrayLike, n_vertices: int, name: str = "signals") -> Array:
-    """Return signals of shape (n,) or (n, m) as floating-point numbers, real or complex, all finite.
-
-    Whole numbers and booleans become float64; single and double precision stay what they are.
-    """
-    if np.ma.isMaskedArray(signals):
-        raise TypeError(f"`{name}` must be a dense array without a mask, got a masked array: fill it first")
-    f = np.asarray(signals)
-    if f.dtype.kind in "biu":
-        f = f.astype(np.float64)
-    if f.dtype.char not in "fdFD":
-        raise TypeError(
-            f"`{name}` must be a dense array of real or complex numbers in single or double precision, "
-            f"got {type(signals).__name__} with dtype {f.dtype}"
-        )
+    """Return signals of shape (n,) or (n, m) as numbers that can be filtered, see :func:`check_numbers`."""
+    f = check_numbers(signals, name)
     if f.ndim not in (1, 2) or f.shape[0] != n_vertices:
         raise ValueError(f"`{name}` must have shape ({n_vertices},) or ({n_vertices}, n_signals), got {f.shape}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(f.sum())  # one pass without a temporary array
-    if suspicious and not np.isfinite(f).all():
-        first = tuple(int(i) for i in np.argwhere(~np.isfinite(f))[0])
-        raise ValueError(f"`{name}` must be finite, got {f[first]} at {list(first)}")
     return f
+
+
+def check_numbers(values: ArrayLike, name: str) -> Array:
+    """Return an array of float32, float64, complex64 or complex128 in native byte order, all finite.
+
+    Single and double precision, real or complex, stay what they are. Half precision becomes float32; whole numbers and
+    booleans become float64, in which those beyond 2⁵³ are rounded. Extended precision is rejected: its digits would be
+    lost, and no bound would tell.
+    """
+    if np.ma.isMaskedArray(values):
+        raise TypeError(f"`{name}` must be a dense array without a mask, got a masked array: fill it first")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"`{name}` must be one array of numbers: {error}") from None
+    target = _number_type(array.dtype)
+    if target is None:
+        raise TypeError(
+            f"`{name}` must be a dense array of real or complex numbers in half, single or double precision, "
+            f"got {type(values).__name__} with dtype {array.dtype}"
+        )
+    numbers = array.astype(target, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(numbers.sum())  # one pass without a temporary array
+    if suspicious and not np.isfinite(numbers).all():
+        first = tuple(int(i) for i in np.argwhere(~np.isfinite(numbers))[0])
+        raise ValueError(f"`{name}` must be finite, got {numbers[first]} at {list(first)}")
+    return numbers
+
+
+def _number_type(dtype: np.dtype[Any]) -> Any:
+    """Return the native type in which numbers of the given type are filtered, None if there is no such."""
+    if dtype.kind in "biu":
+        return np.float64
+    if dtype.kind == "f":
+        return {2: np.float32, 4: np.float32, 8: np.float64}.get(dtype.itemsize)
+    return {8: np.complex64, 16: np.complex128}.get(dtype.itemsize) if dtype.kind == "c" else None

@@ -48,7 +48,11 @@ class Cayley(filters.Filter):
     """
 
     def __init__(
-        self, G: graphs.Graph, polynomials: CayleyPolynomial | Sequence[CayleyPolynomial | Kernel], tol: float = 1e-6
+        self,
+        G: graphs.Graph,
+        polynomials: CayleyPolynomial | Sequence[CayleyPolynomial | Kernel],
+        *,
+        tol: float = 1e-6,
     ) -> None:
         if not isinstance(G, graphs.Graph):
             raise TypeError(f"`G` must be a pygsp.graphs.Graph, got {type(G).__name__}; see cayleygsp.CayleyFilter")
@@ -69,23 +73,23 @@ class Cayley(filters.Filter):
         }
 
     def __getitem__(self, key: int | slice) -> Cayley:
-        return Cayley(self.G, self._kernels[key], self.tol)
+        return Cayley(self.G, self._kernels[key], tol=self.tol)
 
     def __add__(self, other: filters.Filter) -> Cayley:
         if not isinstance(other, filters.Filter):
             return NotImplemented
-        return Cayley(self.G, self._kernels + list(other._kernels), self.tol)
+        return Cayley(self.G, self._kernels + list(other._kernels), tol=self.tol)
 
     def __call__(self, x: graphs.Graph | ArrayLike) -> Cayley | Array:
         """Bind the bank to another graph, or evaluate it at frequencies."""
-        return Cayley(x, self._kernels, self.tol) if isinstance(x, graphs.Graph) else self.evaluate(x)
+        return Cayley(x, self._kernels, tol=self.tol) if isinstance(x, graphs.Graph) else self.evaluate(x)
 
-    def bank(self, method: Method = "auto", tol: float | None = None) -> FilterBank:
+    def bank(self, *, method: Method = "auto", tol: float | None = None) -> FilterBank:
         """Return the filters as a :class:`FilterBank`, whose ``filter`` also tells the certified errors."""
         key = (self.G.lap_type, method, self.tol if tol is None else tol)
         if key not in self._banks:
             L = next((bank.laplacian for (kind, *_), bank in self._banks.items() if kind == key[0]), None)
-            self._banks[key] = FilterBank(L or laplacian(self.G), self._kernels, key[2], method)
+            self._banks[key] = FilterBank(L or laplacian(self.G), self._kernels, tol=key[2], method=method)
         return self._banks[key]
 
     def filter(self, s: ArrayLike, method: Method = "auto", order: None = None, *, tol: float | None = None) -> Array:
@@ -111,7 +115,7 @@ class Cayley(filters.Filter):
         if order is not None:
             raise ValueError(f"`order` is chosen from the tolerance: give `tol` instead, got order={order}")
         signals = self._as_tensor(np.asarray(s))
-        bank = self.bank(method, tol)
+        bank = self.bank(method=method, tol=tol)
         filtered = bank.filter(signals[:, :, 0]) if signals.shape[2] == 1 else bank.synthesize(signals)
         return filtered.squeeze()
 

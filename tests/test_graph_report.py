@@ -98,7 +98,7 @@ def test_measured_errors_are_those_of_the_dense_filter(small):
     rows = bound_rows(small, p, [3, 20], f)
     reference = dense_filter(small, p) @ f
     for row in rows:
-        y = cg.CayleyFilter(small, p, "jacobi", n_iter=row.n_iter) @ f
+        y = cg.CayleyFilter(small, p, method="jacobi", n_iter=row.n_iter) @ f
         expected = np.linalg.norm(y - reference) / np.linalg.norm(f)
         assert row.measured == pytest.approx(expected, rel=1e-4)
         assert row.measured <= row.sharp + row.rounding

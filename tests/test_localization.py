@@ -60,7 +60,7 @@ def test_vertices_that_cannot_be_reached_are_minus_one():
 @given(L=laplacians(), poly=cayley_polynomials(max_order=5, max_zoom=10), p=EXPONENTS, vertex=st.integers(0, 13))
 def test_masses_are_those_of_the_definition(L, poly, p, vertex):
     vertex %= L.n_vertices
-    g = cg.CayleyFilter(L, poly, "exact")
+    g = cg.CayleyFilter(L, poly, method="exact")
     expected = brute_force_masses(g.localize(vertex), localization.hops(L, vertex), p)
     assert_allclose(localization.mass_outside(g, vertex, p), expected, rtol=1e-9, atol=1e-300)
 
@@ -76,7 +76,7 @@ def test_several_vertices_have_rows_and_short_ones_stay_at_their_end():
     W = np.zeros((6, 6))
     for i in (0, 1, 2, 3):
         W[i, i + 1] = W[i + 1, i] = 1.0  # a path of five, and one alone
-    g = cg.CayleyFilter(W, cg.CayleyPolynomial([0.5, -0.25], 1.0), "exact")
+    g = cg.CayleyFilter(W, cg.CayleyPolynomial([0.5, -0.25], 1.0), method="exact")
     table = localization.mass_outside(g, [0, 2])
     assert table.shape == (2, 5)
     assert_allclose(table[0], localization.mass_outside(g, 0))
@@ -86,14 +86,14 @@ def test_several_vertices_have_rows_and_short_ones_stay_at_their_end():
 
 
 def test_length_of_the_curve_can_be_set():
-    g = cg.CayleyFilter(cg.gallery.ring(12), cg.CayleyPolynomial([0.5, -0.25], 1.0), "exact")
+    g = cg.CayleyFilter(cg.gallery.ring(12), cg.CayleyPolynomial([0.5, -0.25], 1.0), method="exact")
     full = localization.mass_outside(g, 0)
     assert_array_equal(localization.mass_outside(g, 0, n_hops=2), full[:3])
     assert_array_equal(localization.mass_outside(g, 0, n_hops=9), np.append(full, np.zeros(3)))
 
 
 def test_a_filter_that_is_zero_has_no_mass():
-    g = cg.CayleyFilter(cg.gallery.ring(8), cg.CayleyPolynomial([0, 0], 1.0), "exact")
+    g = cg.CayleyFilter(cg.gallery.ring(8), cg.CayleyPolynomial([0, 0], 1.0), method="exact")
     assert not localization.mass_outside(g, 0).any()
     curve = localization.decay_curve(g, 0)
     assert not curve.mass.any()
@@ -113,7 +113,7 @@ def test_jacobi_reaches_exactly_r_times_k_plus_one_hops(make, order, n_iter, kin
     L = cg.laplacian(make(60), kind)
     p = random_polynomial(order, 0.7, np.random.default_rng(0))
     masses = localization.mass_outside(
-        cg.CayleyFilter(L, p, "jacobi", n_iter=n_iter), 30 if make(3).n_edges == 2 else 0
+        cg.CayleyFilter(L, p, method="jacobi", n_iter=n_iter), 30 if make(3).n_edges == 2 else 0
     )
     assert masses[reach - 1] > 0
     assert (masses[reach:] == 0).all()
@@ -122,7 +122,7 @@ def test_jacobi_reaches_exactly_r_times_k_plus_one_hops(make, order, n_iter, kin
 @pytest.mark.parametrize("order", [1, 4, 9])
 def test_chebyshev_filter_of_the_same_order_reaches_exactly_that_many_hops(order):
     L = cg.laplacian(cg.gallery.ring(40))
-    g = cg.CayleyFilter(L, random_polynomial(order, 1.0, np.random.default_rng(0)), "exact")
+    g = cg.CayleyFilter(L, random_polynomial(order, 1.0, np.random.default_rng(0)), method="exact")
     other = localization.chebyshev_of_same_order(g)
     masses = localization.mass_outside(other, 0)
     assert masses[order - 1] > 0
@@ -144,7 +144,7 @@ def test_chebyshev_filter_of_a_function_needs_an_order():
 @given(L=laplacians(), poly=cayley_polynomials(max_order=6, max_zoom=10), p=EXPONENTS, vertex=st.integers(0, 13))
 def test_measured_masses_are_within_every_curve_where_it_is_proved(L, poly, p, vertex):
     vertex %= L.n_vertices
-    curve = localization.decay_curve(cg.CayleyFilter(L, poly, "exact"), vertex, p)
+    curve = localization.decay_curve(cg.CayleyFilter(L, poly, method="exact"), vertex, p)
     y = dense_filter(L, poly)[:, vertex]
     # how far the oracle itself may be off, as a share of the norm
     slack = poly.error_weight() * (poly.zoom * L.lmax + 1) * L.n_vertices * 2**-50 / np.linalg.norm(y, p)
@@ -162,7 +162,7 @@ def test_measured_masses_are_within_every_curve_where_it_is_proved(L, poly, p, v
 )
 def test_masses_of_other_methods_are_within_the_curves_and_the_floor(L, poly, method):
     options = {"n_iter": 8} if method == "jacobi" else {"tol": 1e-5}
-    curve = localization.decay_curve(cg.CayleyFilter(L, poly, method, **options), range(L.n_vertices))
+    curve = localization.decay_curve(cg.CayleyFilter(L, poly, method=method, **options), range(L.n_vertices))
     for bound in curve.bounds:
         assert (curve.mass <= bound.mass * (1 + 1e-9) + curve.floor)[bound.valid].all(), bound.name
 
@@ -171,7 +171,9 @@ def test_masses_of_other_methods_are_within_the_curves_and_the_floor(L, poly, me
 def test_theorem_4_has_its_constants_and_holds_at_multiples_of_the_order(zoom):
     """Of c_5 alone, for which the bound that its proof uses is broken."""
     L = cg.laplacian(cg.gallery.ring(64))
-    curve = localization.decay_curve(cg.CayleyFilter(L, cg.CayleyPolynomial([0, 0, 0, 0, 0, 1], zoom), "exact"), 0)
+    curve = localization.decay_curve(
+        cg.CayleyFilter(L, cg.CayleyPolynomial([0, 0, 0, 0, 0, 1], zoom), method="exact"), 0
+    )
     theorem = curve.bound("theorem 4")
     assert theorem.gamma == pytest.approx(bounds.kappa(L, zoom) ** (1 / 5))
     assert theorem.c == pytest.approx(4 * 5 / curve.norm)
@@ -187,7 +189,7 @@ def test_the_factor_that_theorem_4_has_to_spare_covers_the_powers_that_it_drops(
 
 def test_theorem_4_carries_root_n_where_degrees_differ():
     L = cg.laplacian(cg.gallery.path(25))
-    g = cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1, 0.5], 0.5), "exact")
+    g = cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1, 0.5], 0.5), method="exact")
     curve = localization.decay_curve(g, 12)
     assert curve.bound("theorem 4").c == pytest.approx(4 * np.sqrt(25) * (1 + 2 * 0.5) / curve.norm)
 
@@ -203,7 +205,7 @@ def test_fit_recovers_an_exponential_and_leaves_out_what_is_below_the_floor():
 
 def test_series_curve_has_about_the_measured_rate_and_theorem_4_has_not():
     L = cg.laplacian(cg.gallery.ring(64))
-    curve = localization.decay_curve(cg.CayleyFilter(L, cg.CayleyPolynomial([0.5, -0.25], 1.0), "exact"), 0)
+    curve = localization.decay_curve(cg.CayleyFilter(L, cg.CayleyPolynomial([0.5, -0.25], 1.0), method="exact"), 0)
     proved = localization.fit_decay(curve.bound("series").mass, 1e-10)
     assert curve.fit.gamma == pytest.approx(proved.gamma, rel=0.03)
     assert curve.bound("theorem 4").gamma > 1.5 * curve.fit.gamma
@@ -212,7 +214,7 @@ def test_series_curve_has_about_the_measured_rate_and_theorem_4_has_not():
 
 def test_several_vertices_give_the_mean_of_masses_and_of_curves():
     L = cg.laplacian(cg.gallery.sensor(30, rng=0))
-    g = cg.CayleyFilter(L, cg.CayleyPolynomial([0.2, 0.5, 0.3j], 0.4), "exact")
+    g = cg.CayleyFilter(L, cg.CayleyPolynomial([0.2, 0.5, 0.3j], 0.4), method="exact")
     both = localization.decay_curve(g, [3, 7])
     one, other = (localization.decay_curve(g, m, n_hops=both.hops[-1]) for m in (3, 7))
     assert_allclose(both.mass, (one.mass + other.mass) / 2)

@@ -23,7 +23,7 @@ def ax():
 @pytest.fixture(scope="module")
 def curve():
     p = cg.CayleyPolynomial([0.5, -0.2, 0.1j], zoom=0.3)
-    return decay_curve(cg.CayleyFilter(cg.gallery.ring(64), p, "exact"), 0)
+    return decay_curve(cg.CayleyFilter(cg.gallery.ring(64), p, method="exact"), 0)
 
 
 def lines(ax):

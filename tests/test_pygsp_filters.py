@@ -1,7 +1,10 @@
+import copy
+import pickle
+
 import matplotlib as mpl
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from pygsp import filters, graphs
 
 import cayleygsp as cg
@@ -122,3 +125,17 @@ def test_bad_arguments_are_refused_by_name(bank, G):
         bank.analyze(np.ones((64, 4, 3)))
     with pytest.raises(ValueError, match="3 features in its last dimension"):
         bank.synthesize(np.ones((64, 4)))
+
+
+def test_bands_of_very_different_sizes_are_synthesized_on_one_scale(G):
+    one = cg.CayleyPolynomial([1, 0], 1.0)
+    c = np.ones((64, 1, 2))
+    c[:, :, 1] = 1e-16
+    assert_allclose(Cayley(G, [one, one]).synthesize(c), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("remake", [copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))])
+def test_banks_can_be_copied_and_pickled(bank, remake):
+    s = np.random.default_rng(0).standard_normal((64, 5))
+    expected = bank.filter(s)
+    assert_array_equal(remake(bank).filter(s), expected)

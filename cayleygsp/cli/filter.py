@@ -123,7 +123,7 @@ def _prepare_filter(
     assert passing is not None
     target = read_target(passing, L)
     if order is None and _can_be_itself(target, L, tol):
-        return KernelFilter(L, target, tol), f"{target_name(target)}, itself", None
+        return KernelFilter(L, target, tol=tol), f"{target_name(target)}, itself", None
     need_edges(L, "a fit")
     weight = graph_weight(L, "auto", seed)
     with input_errors():

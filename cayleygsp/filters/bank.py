@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
-from cayleygsp._validation import check_choice, check_integer, check_positive, check_signals
+from cayleygsp._validation import check_choice, check_integer, check_numbers, check_positive, check_signals
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.cayley import CayleyFilter
-from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
+from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
+from cayleygsp.filters.info import FilterInfo
 from cayleygsp.filters.signals import SignalBlock
-from cayleygsp.laplacians import laplacian
-from cayleygsp.methods.base import over
+from cayleygsp.laplacians import Laplacian, laplacian
+from cayleygsp.methods.base import Applied, over
 from cayleygsp.methods.choice import make_method
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.function import as_response
@@ -30,10 +30,10 @@ class FilterBank:
         See :func:`laplacian`.
     responses : sequence
         Cayley polynomials (zooms may differ), Chebyshev polynomials and functions of frequency.
-    tol : float
-        Error allowed to each filter, relative to its gain.
     method : {"auto", "chebyshev", "exact"}
         "exact" uses the eigenbasis.
+    tol : float
+        Error allowed to each filter, relative to its gain.
     kind : {"combinatorial", "normalized"}, optional
         Which Laplacian, if the graph does not say.
 
@@ -51,27 +51,34 @@ class FilterBank:
         self,
         graph: GraphLike,
         responses: Response | Kernel | Sequence[Response | Kernel],
-        tol: float = 1e-6,
-        method: Method = "auto",
         *,
+        method: Method = "auto",
+        tol: float = 1e-6,
         kind: LaplacianKind | None = None,
     ) -> None:
         self.laplacian = laplacian(graph, kind)
         given = [responses] if callable(responses) else list(responses)
-        self.responses: list[Response] = [as_response(p) for p in given]
-        if not self.responses:
+        if not given:
             raise ValueError("`responses` must hold at least one filter, got none")
+        self.responses: list[Response] = [as_response(p) for p in given]
         check_choice(method, "method", ("auto", "chebyshev", "exact"))
         self.tol = check_positive(tol, "tol")
+        for i, p in enumerate(self.responses):
+            check_gain(self.laplacian, p, f"responses[{i}]")
+        reason = None
         if method == "auto":
-            method = "exact" if self.laplacian.has_eigenbasis and self.laplacian.n_vertices <= 500 else "chebyshev"
-        self._method, self.reason = make_method(self.laplacian, self.responses, method, self.tol, None, False)
+            method, reason = _choose(self.laplacian)
+        self._method, asked = make_method(self.laplacian, self.responses, method, self.tol)
+        self.reason = asked if reason is None else asked.replace("asked for", reason, 1)
         self.gains = self._method.gains
+        self.method: Method = self._method.name  # type: ignore[assignment]
 
-    @property
-    def method(self) -> str:
-        """The method in use."""
-        return self._method.name
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_method"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._method, _ = make_method(self.laplacian, self.responses, self.method, self.tol)
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -82,10 +89,9 @@ class FilterBank:
     def __getitem__(self, index: int) -> GraphFilter:
         """Return one of the filters."""
         response = self.responses[check_integer(index, "index", at_least=-len(self))]
-        method: Method = "exact" if self.method == "exact" else "chebyshev"
         if response.cayley_form is not None:
-            return CayleyFilter(self.laplacian, response.cayley_form, method=method, tol=self.tol)
-        return GraphFilter(self.laplacian, response, method=method, tol=self.tol)
+            return CayleyFilter(self.laplacian, response.cayley_form, method=self.method, tol=self.tol)
+        return GraphFilter(self.laplacian, response, method=self.method, tol=self.tol)
 
     def __repr__(self) -> str:
         return f"FilterBank(n_filters={len(self)}, n_vertices={self.laplacian.n_vertices}, method={self.method!r})"
@@ -105,9 +111,9 @@ class FilterBank:
         Parameters
         ----------
         signals : array_like, shape (n_vertices,) or (n_vertices, n_signals)
-            Real or complex, single or double precision.
+            As for :meth:`GraphFilter.filter`.
         return_info : bool
-            Also return what is known of the result; bounds and gains come one a filter.
+            Also return what is known of the result; bounds and gains come one per filter.
 
         Returns
         -------
@@ -115,48 +121,86 @@ class FilterBank:
             Shape of the signals followed by the number of filters.
         info : FilterInfo
             Only with ``return_info``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance could not be certified, or if the result overflows.
         """
-        block = SignalBlock(check_signals(signals, self.laplacian.n_vertices), self._method)
-        applied = self._method.apply(block.real, certify=return_info)
+        f = check_signals(signals, self.laplacian.n_vertices)
+        block = SignalBlock(f, self._method, float(self.gains.max()))
+        applied = self._method.apply_bank(block.real, certify=return_info)
         restored = [block.restore(y) for y in applied.signals]
-        filtered = np.stack([y for y, _ in restored], axis=-1)
-        bounds = np.asarray(applied.error_bound) + [rounding.max(initial=0.0) for _, rounding in restored]
-        converged = bool((bounds <= self.tol * self.gains).all())
-        if not converged:
-            self._warn(bounds)
-        if not return_info:
-            return filtered
-        return filtered, FilterInfo(
+        bounds = total_bounds(applied.error_bound, np.stack([one.rounding for one in restored]))
+        info = self._info(applied, bounds.max(axis=1, initial=0.0), self.gains)
+        overflows = any(one.overflows for one in restored)
+        if overflows or not info.converged:
+            worst = int(np.argmax(over(np.asarray(info.error_bound), self.gains)))
+            reached = float(np.asarray(info.error_bound)[worst])
+            whose = f"the error of filter {worst}"
+            warn_of_error("the bank", self.tol, reached, float(self.gains[worst]), overflows, block.dtype, whose)
+        filtered = np.stack([one.signals for one in restored], axis=-1)
+        return (filtered, info) if return_info else filtered
+
+    def _info(self, applied: Applied, error_bound: float | FloatArray, gain: float | FloatArray) -> FilterInfo:
+        return FilterInfo(
             method=self.method,
-            error_bound=bounds,
-            converged=converged,
+            error_bound=error_bound,
+            converged=bool(np.all(error_bound <= self.tol * np.asarray(gain))),
             n_matvecs=applied.n_matvecs,
             tol=self.tol,
-            gain=self.gains,
-            certificate=self._method.certificate,
+            gain=gain,
+            certificate=self._method.certificate if np.isfinite(error_bound).all() else "none",
             reason=self.reason,
         )
 
-    def _warn(self, bounds: FloatArray) -> None:
-        worst = int(np.argmax(over(bounds, self.gains)))
-        warnings.warn(
-            f"the bank could not certify tol={self.tol:.3g}: the error of filter {worst} is at most "
-            f"{bounds[worst] / self.gains[worst]:.3g} of its gain",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    @overload
+    def synthesize(self, coefficients: ArrayLike, *, return_info: Literal[False] = False) -> Array: ...
+    @overload
+    def synthesize(self, coefficients: ArrayLike, *, return_info: Literal[True]) -> tuple[Array, FilterInfo]: ...
 
-    def synthesize(self, coefficients: ArrayLike) -> Array:
-        """Apply the adjoint: filter i to the i-th signals, and add up.
+    def synthesize(self, coefficients: ArrayLike, *, return_info: bool = False) -> Array | tuple[Array, FilterInfo]:
+        r"""Apply the adjoint: filter i to the i-th signals, and add up.
 
         Parameters
         ----------
         coefficients : array_like, shape (n_vertices, n_filters) or (n_vertices, n_signals, n_filters)
             As :meth:`filter` returns them.
+        return_info : bool
+            Also return what is known of the result.
+
+        Returns
+        -------
+        signals : numpy.ndarray, shape (n_vertices,) or (n_vertices, n_signals)
+            The sum.
+        info : FilterInfo
+            Only with ``return_info``. The error bound is relative to the norm of all coefficients of a signal together:
+            with :math:`e_i` for the filters it is :math:`\sqrt{\sum_i e_i^2}`. The gain is likewise the root of the
+            sum of the filters' squared gains.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance could not be certified, or if the result overflows.
         """
-        y = np.asarray(coefficients)
-        if y.ndim not in (2, 3) or y.shape[-1] != len(self):
-            raise ValueError(f"`coefficients` must have shape (n_vertices, [n_signals,] {len(self)}), got {y.shape}")
+        c = check_numbers(coefficients, "coefficients")
         n = self.laplacian.n_vertices
-        blocks = [SignalBlock(check_signals(y[..., i], n, "coefficients"), self._method) for i in range(len(self))]
-        return blocks[0].restore(self._method.apply_adjoint(np.stack([b.real for b in blocks])))[0]
+        if c.ndim not in (2, 3) or c.shape[0] != n or c.shape[-1] != len(self):
+            raise ValueError(f"`coefficients` must have shape ({n}, [n_signals,] {len(self)}), got {c.shape}")
+        gain = float(np.linalg.norm(self.gains / (self.gains.max() or 1.0)) * self.gains.max())
+        block = SignalBlock(np.moveaxis(c, -1, 0), self._method, gain, by_filter=True)
+        applied = self._method.apply_bank_adjoint(block.real, certify=return_info)
+        restored = block.restore(applied.signals)
+        bounds = total_bounds(applied.error_bound, restored.rounding)
+        info = self._info(applied, block.bound(bounds), gain)
+        if restored.overflows or not info.converged:
+            worst = float(bounds.max(initial=0.0))
+            warn_of_error("the synthesis", self.tol, worst, gain, restored.overflows, block.dtype)
+        return (restored.signals, info) if return_info else restored.signals
+
+
+def _choose(L: Laplacian) -> tuple[Method, str]:
+    """Return the method for a bank and why."""
+    if L.has_eigenbasis and L.n_vertices <= 500:
+        return "exact", "the eigenbasis of the small graph is known already"
+    return "chebyshev", "one recurrence serves all filters"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -11,9 +10,11 @@ from scipy.sparse.linalg import LinearOperator
 from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._typing import Array, ArrayLike, Method
 from cayleygsp._validation import check_choice, check_integer, check_positive, check_signals, check_vertex
-from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
+from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
+from cayleygsp.filters.info import FilterInfo
 from cayleygsp.filters.signals import SignalBlock
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.methods.base import Applied
 from cayleygsp.methods.choice import METHODS, make_method
 from cayleygsp.responses.base import Response
 
@@ -22,7 +23,9 @@ class GraphFilter(LinearOperator):
     """A real response bound to one graph: the base of all filters, a scipy ``LinearOperator``.
 
     Besides what is listed here, everything that scipy does with linear operators works: ``g @ f``, sums, products,
-    ``g.H``, Krylov solvers.
+    ``g.H``, Krylov solvers. Filters can be copied and pickled (one of a function, if the function can): what the method
+    has prepared is prepared anew. Like :meth:`filter`, ``g @ f`` and ``g.H @ f`` warn if the tolerance could not be
+    certified.
 
     Attributes
     ----------
@@ -32,14 +35,21 @@ class GraphFilter(LinearOperator):
         The response g.
     method : str
         How it is applied; for "auto", what was chosen.
+    reason : str
+        Why this method.
     tol : float or None
         Error allowed, relative to the gain.
+    gain : float
+        Largest response over the spectrum as far as it is known, never overestimated.
     """
+
+    _response_name = "polynomial"  # how the constructor calls the response
 
     def __init__(
         self,
         L: Laplacian,
         response: Response,
+        *,
         method: Method,
         tol: float | None,
         n_iter: int | None = None,
@@ -55,15 +65,20 @@ class GraphFilter(LinearOperator):
             raise ValueError(f"`n_iter` and `normalize` belong to method='jacobi', got method={method!r}")
         self.laplacian = L
         self.response = response
+        check_gain(L, response, self._response_name)
+        self._n_iter, self._normalize = n_iter, normalize
         self._method, self.reason = make_method(L, [response], method, self.tol, n_iter, normalize)
-        self._may_fall_short = n_iter is not None  # a fixed number of sweeps is the user's own choice
         self.gain = float(self._method.gains[0])
+        self.method: Method = self._method.name  # type: ignore[assignment]
         super().__init__(np.dtype(np.float64), (L.n_vertices, L.n_vertices))
 
-    @property
-    def method(self) -> str:
-        """The method in use."""
-        return self._method.name
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_method"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        options = (self.method, self.tol, self._n_iter, self._normalize)
+        self._method, _ = make_method(self.laplacian, [self.response], *options)
 
     @property
     def n_vertices(self) -> int:
@@ -97,53 +112,47 @@ class GraphFilter(LinearOperator):
         Parameters
         ----------
         signals : array_like, shape (n_vertices,) or (n_vertices, n_signals)
-            Real or complex, single or double precision.
+            Real or complex, finite, of any byte order. Half precision is raised to single precision, whole numbers and
+            booleans to double precision.
         return_info : bool
             Also return what is known of the result.
 
         Returns
         -------
         filtered : numpy.ndarray
-            Of the shape and dtype of the signals (whole numbers give float64).
+            Of the shape and dtype of the signals, or of what they were raised to, in native byte order.
         info : FilterInfo
             Only with ``return_info``.
 
         Warns
         -----
         ConvergenceWarning
-            If the tolerance could not be certified.
+            If the tolerance could not be certified (a number of Jacobi sweeps that was asked for is taken as it is), or
+            if the result overflows.
         """
-        block = SignalBlock(check_signals(signals, self.n_vertices), self._method)
-        applied = self._method.apply(block.real, certify=return_info)
-        y = applied.signals[0] if self._method.is_bank else applied.signals
-        filtered, rounding = block.restore(y)
-        bounds = np.asarray(applied.error_bound) + rounding
+        block = SignalBlock(check_signals(signals, self.n_vertices), self._method, self.gain)
+        applied = self._method.apply_bank(block.real, certify=return_info)
+        filtered, info = self._conclude(block, applied, applied.signals[0])
+        return (filtered, info) if return_info else filtered
+
+    def _conclude(self, block: SignalBlock, applied: Applied, y: Array) -> tuple[Array, FilterInfo]:
+        """Return the answer as the signals were with what is known of it, and warn if that is not enough."""
+        restored = block.restore(y)
+        bounds = total_bounds(applied.error_bound, restored.rounding).reshape(-1)
         converged = bool((bounds <= self.tol * self.gain if self.tol is not None else np.isfinite(bounds)).all())
-        certified = return_info or bool(np.isfinite(bounds).all())
-        if not converged and certified and not self._may_fall_short:
-            self._warn(float(bounds.max()))
-        if not return_info:
-            return filtered
-        return filtered, FilterInfo(
+        if restored.overflows or not (converged or self._n_iter is not None):  # a number of sweeps is the user's choice
+            worst = float(bounds.max(initial=0.0))
+            warn_of_error(f"method={self.method!r}", self.tol, worst, self.gain, restored.overflows, block.dtype)
+        return restored.signals, FilterInfo(
             method=self.method,
             error_bound=block.bound(bounds),
             converged=converged,
             n_matvecs=applied.n_matvecs,
             tol=self.tol,
             gain=self.gain,
-            certificate=self._method.certificate,
+            certificate=self._method.certificate if np.isfinite(bounds).all() else "none",
             reason=self.reason,
             residuals=applied.residuals,
-        )
-
-    def _warn(self, bound: float) -> None:
-        wanted = "any accuracy" if self.tol is None else f"tol={self.tol:.3g}"
-        reached = f"{bound / self.gain:.3g} of the gain" if self.gain else f"{bound:.3g}, and the gain is zero"
-        warnings.warn(
-            f"method={self.method!r} could not certify {wanted}: the error is at most {reached} "
-            "(zoom, precision of the signals and tolerance decide what rounding allows)",
-            ConvergenceWarning,
-            stacklevel=3,
         )
 
     def localize(self, vertex: int) -> Array:
@@ -185,9 +194,9 @@ class GraphFilter(LinearOperator):
         return self.filter(X)
 
     def _apply_adjoint(self, signals: ArrayLike) -> Array:
-        block = SignalBlock(check_signals(signals, self.n_vertices), self._method)
-        y = self._method.apply_adjoint(block.real[None] if self._method.is_bank else block.real)
-        return block.restore(y)[0]
+        block = SignalBlock(check_signals(signals, self.n_vertices), self._method, self.gain)
+        applied = self._method.apply_bank_adjoint(block.real[None], certify=False)
+        return self._conclude(block, applied, applied.signals)[0]
 
     def _rmatvec(self, x: Array) -> Array:
         return self._apply_adjoint(x.reshape(-1)).reshape(x.shape)

@@ -52,16 +52,23 @@ class CayleyFilter(GraphFilter):
         self,
         graph: GraphLike,
         polynomial: CayleyPolynomial,
+        *,
         method: Method = "auto",
         tol: float = 1e-6,
-        *,
         n_iter: int | None = None,
         normalize: bool = False,
         kind: LaplacianKind | None = None,
     ) -> None:
         if not isinstance(polynomial, CayleyPolynomial):
             raise TypeError(f"`polynomial` must be a CayleyPolynomial, got {type(polynomial).__name__}")
-        super().__init__(laplacian(graph, kind), polynomial, method, check_positive(tol, "tol"), n_iter, normalize)
+        super().__init__(
+            laplacian(graph, kind),
+            polynomial,
+            method=method,
+            tol=check_positive(tol, "tol"),
+            n_iter=n_iter,
+            normalize=normalize,
+        )
 
     @overload
     @classmethod
@@ -166,7 +173,7 @@ class CayleyFilter(GraphFilter):
         polynomial, info = CayleyPolynomial.fit(
             target, order, L.lmax, zoom, weight, real_coeffs=real_coeffs, return_info=True, **options
         )
-        g = cls(L, polynomial, method, tol)
+        g = cls(L, polynomial, method=method, tol=tol)
         return (g, info) if return_info else g
 
     @property

@@ -25,8 +25,8 @@ class ChebyshevFilter(GraphFilter):
     ----------
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
         See :func:`laplacian`.
-    coeffs : array_like, shape (r + 1,)
-        Real :math:`\alpha_k`; the first is not halved.
+    coeffs : array_like, shape (r + 1,), or ChebyshevPolynomial
+        Real :math:`\alpha_k`; the first is not halved. A polynomial brings its own λ_max.
     lmax : float, optional
         λ_max of the scaling; by default the Laplacian's guaranteed upper bound.
     method : {"auto", "chebyshev", "exact"}
@@ -45,19 +45,29 @@ class ChebyshevFilter(GraphFilter):
     array([0.75, 0.25, 0.  , 0.  ])
     """
 
+    _response_name = "coeffs"
+
     def __init__(
         self,
         graph: GraphLike,
-        coeffs: ArrayLike,
+        coeffs: ArrayLike | ChebyshevPolynomial,
         lmax: float | None = None,
+        *,
         method: Method = "chebyshev",
         tol: float | None = None,
-        *,
         kind: LaplacianKind | None = None,
     ) -> None:
         L = laplacian(graph, kind)
-        polynomial = ChebyshevPolynomial(coeffs, L.lmax if lmax is None else check_positive(lmax, "lmax"))
-        super().__init__(L, polynomial, method, tol)
+        lmax = None if lmax is None else check_positive(lmax, "lmax")
+        if isinstance(coeffs, ChebyshevPolynomial):
+            if lmax not in (None, coeffs.lmax):
+                raise ValueError(
+                    f"`lmax` must be that of the given polynomial, {coeffs.lmax:g}, or left out, got {lmax:g}"
+                )
+            polynomial = coeffs
+        else:
+            polynomial = ChebyshevPolynomial(coeffs, L.lmax if lmax is None else lmax)
+        super().__init__(L, polynomial, method=method, tol=tol)
 
     @overload
     @classmethod
@@ -137,5 +147,5 @@ class ChebyshevFilter(GraphFilter):
         L = laplacian(graph, kind)
         weight = graph_weight(L, weight, rng)
         polynomial, info = ChebyshevPolynomial.fit(target, order, L.lmax, weight, return_info=True, **options)
-        g = cls(L, polynomial.coeffs, None, method, tol)
+        g = cls(L, polynomial, method=method, tol=tol)
         return (g, info) if return_info else g

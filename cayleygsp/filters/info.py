@@ -10,7 +10,7 @@ from cayleygsp._typing import FloatArray
 
 
 class ConvergenceWarning(UserWarning):
-    """The tolerance could not be certified; the message says what could."""
+    """The tolerance could not be certified; the message says what could, or that the result overflows."""
 
 
 @dataclass(frozen=True)
@@ -22,24 +22,26 @@ class FilterInfo:
     method : str
         The method that was used.
     error_bound : float or numpy.ndarray
-        An upper bound of :math:`\|Gf - y\|_2 / \|f\|_2`, rounding included: one number, one a signal, or one a
-        filter of a bank.
+        An upper bound of :math:`\|Gf - y\|_2 / \|f\|_2`, rounding and underflow included: one number, one per signal,
+        or one per filter of a bank. Infinite where the result is beyond the range of its type; never NaN.
     converged : bool
-        Whether the bound is within ``tol`` times the gain.
+        Whether the bound is within ``tol`` times the gain. Never for a result that is not finite.
     n_matvecs : int
         Passes over the graph: products of the Laplacian with all signals at once. The paper's scheme takes
         r (K + 1) of them.
     tol : float or None
         The tolerance that was asked for.
     gain : float or numpy.ndarray
-        Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it.
-    certificate : {"proved", "sampled", "estimated"}
-        "sampled" if nothing but samples is known of the response (any function given by a user), "estimated" if the
-        bound rests on a λ_max from Lanczos (a Chebyshev filter whose ``lmax`` is below the guaranteed one).
+        Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it. For a
+        bank one per filter, for a synthesis the root of the sum of their squares.
+    certificate : {"proved", "sampled", "estimated", "none"}
+        What the bound rests on: "sampled" if nothing but samples is known of the response (any function given by a
+        user), "estimated" if the bound rests on a λ_max from Lanczos (a Chebyshev filter whose ``lmax`` is below the
+        guaranteed one), "none" if there is no finite bound.
     reason : str
         Why this method.
     residuals : tuple of numpy.ndarray
-        For iterative methods, one array a power of shape (n_steps, n_signals): residual norms of its solve,
+        For iterative methods, one array per power of shape (n_steps, n_signals): residual norms of its solve,
         relative to the signal.
     """
 

@@ -18,11 +18,11 @@ class KernelFilter(GraphFilter):
         See :func:`laplacian`.
     function : callable
         Takes an array of frequencies, returns as many real numbers; finite on [0, lmax].
+    method : {"auto", "chebyshev", "exact"}
+        A function with jumps has no short series: use "exact" for it on small graphs.
     tol : float
         Error allowed, relative to the gain. If nothing is known of the function but its values, the certificate
         rests on samples; ``info.certificate`` says so, and ``info.reason`` where they were taken.
-    method : {"auto", "chebyshev", "exact"}
-        A function with jumps has no short series: use "exact" for it on small graphs.
     kind : {"combinatorial", "normalized"}, optional
         Which Laplacian, if the graph does not say.
     lipschitz : float, optional
@@ -40,16 +40,18 @@ class KernelFilter(GraphFilter):
     1.0
     """
 
+    _response_name = "function"
+
     def __init__(
         self,
         graph: GraphLike,
         function: Kernel,
-        tol: float = 1e-6,
-        method: Method = "auto",
         *,
+        method: Method = "auto",
+        tol: float = 1e-6,
         kind: LaplacianKind | None = None,
         lipschitz: float | None = None,
         breakpoints: ArrayLike | None = None,
     ) -> None:
         response = KernelResponse(function, lipschitz=lipschitz, breakpoints=breakpoints)
-        super().__init__(laplacian(graph, kind), response, method, check_positive(tol, "tol"))
+        super().__init__(laplacian(graph, kind), response, method=method, tol=check_positive(tol, "tol"))

@@ -1,47 +1,162 @@
-"""Signals as one real block, and the way back to what the caller gave."""
+"""Signals as one real block in a safe range, and the way back to what the caller gave."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
-from cayleygsp._typing import Array, FloatArray
+from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.methods.base import FilterMethod, column_norms, over
+
+# Sizes of signals that are filtered as they are; squares of others, or their answers, may leave the range of numbers.
+_SAFE_SIZES = {np.dtype(np.float32): (1e-10, 1e10), np.dtype(np.float64): (1e-15, 1e15)}
+
+# Gains between which signals need no other scale than their own.
+_SAFE_GAINS = (1e-100, 1e100)
+
+# Operations behind one number of an answer, each of which may lose a subnormal number.
+_OPERATIONS = 2.0**34
+
+# Rows that are rounded at once on the way back.
+_ROWS = 2**16
+
+
+@dataclass(frozen=True)
+class Restored:
+    """An answer as the caller's signals were.
+
+    Attributes
+    ----------
+    signals : numpy.ndarray
+        In the shape and type of the caller's signals.
+    rounding : numpy.ndarray
+        For each real column a bound of what was lost on the way back, relative to the norm of the signal; infinite
+        where the answer is not finite.
+    """
+
+    signals: Array
+    rounding: FloatArray
+
+    @property
+    def overflows(self) -> bool:
+        """Whether some number is beyond the range of its type."""
+        return bool(np.isinf(self.rounding).any())
 
 
 class SignalBlock:
-    """Signals as one real block, and the way back to the caller's shape and kind of numbers."""
+    """Signals as one real block in a safe range, and the way back to the caller's shape and type of numbers.
 
-    def __init__(self, signals: Array, method: FilterMethod) -> None:
-        self.shape = signals.shape
+    Extreme columns are scaled by a power of two, which changes no digit. In a block for each of several filters, a
+    column has one scale for all of them.
+
+    Parameters
+    ----------
+    signals : numpy.ndarray, shape (n,) or (n, m), with an axis of filters in front if there is one block for each
+        As :func:`cayleygsp._validation.check_numbers` returns them.
+    method : FilterMethod
+        Decides the precision.
+    gain : float
+        Largest gain of the filters.
+    by_filter : bool
+        Whether there is a block for each filter.
+
+    Attributes
+    ----------
+    real : numpy.ndarray, shape (n, m) or (n_filters, n, m)
+        What the method filters; a complex column stands as two real ones.
+    """
+
+    def __init__(self, signals: Array, method: FilterMethod, gain: float, *, by_filter: bool = False) -> None:
+        self.shape = signals.shape[1:] if by_filter else signals.shape
         self.dtype = signals.dtype
+        self.gain = gain
         self.is_complex = signals.dtype.kind == "c"
-        columns = signals.reshape(signals.shape[0], -1)
         real_dtype = signals.real.dtype
+        n_columns = int(np.prod(self.shape[1:]))
+        columns = signals.reshape(*signals.shape[: 1 + by_filter], n_columns)
         if self.is_complex:
             columns = np.ascontiguousarray(columns).view(real_dtype)
-        # squares of extreme numbers leave the range of floating point: such columns are scaled by a power of two
-        peaks = np.maximum(columns.max(axis=0, initial=0.0), -columns.min(axis=0, initial=0.0))
-        far = (peaks > 0) & ((peaks < 1e-15) | (peaks > 1e15))
-        self.exponents = np.where(far, np.frexp(peaks)[1], 0) if far.any() else None
+        working = np.dtype(method.working_dtype(real_dtype))
+        self.peaks = _peaks(columns).max(axis=0) if by_filter else _peaks(columns)
+        self.exponents = _exponents(self.peaks, working, gain)
         if self.exponents is not None:
-            columns = np.ldexp(columns, -self.exponents)
-        self.real = np.ascontiguousarray(columns, dtype=method.working_dtype(real_dtype))
+            columns = np.ldexp(columns.astype(working, copy=False), -self.exponents)
+        self.real: Array = np.ascontiguousarray(columns, dtype=working)
 
-    def restore(self, y: Array) -> tuple[Array, FloatArray]:
-        """Return one filter's answer as the caller's signals were, and the rounding of that for each column."""
+    @cached_property
+    def norms(self) -> FloatArray:
+        """The norm of each real column as it is filtered, all blocks of it together."""
+        if self.real.ndim == 2:
+            return column_norms(self.real)
+        return np.sqrt(sum(column_norms(block) ** 2 for block in self.real))
+
+    def restore(self, y: Array) -> Restored:
+        """Return one filter's answer of shape (n, m) as the caller's signals were, with what was lost by that."""
         target = np.finfo(self.dtype).dtype
-        cast = y.astype(target, copy=False)
-        rounding: FloatArray = np.zeros(y.shape[1])
-        if cast.dtype != y.dtype:
-            rounding = over(column_norms(y - cast), column_norms(self.real))
-        if self.exponents is not None:
-            cast = np.ldexp(cast, self.exponents)
+        if y.dtype == target and self.exponents is None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                suspicious = not np.isfinite(y.sum())
+            finite = np.isfinite(y).all(axis=0) if suspicious else np.ones(y.shape[1], dtype=bool)
+            result, rounding = y, np.where(finite, 0.0, np.inf)
+        else:
+            result, rounding = self._round(y, target)
+        rounding = rounding + self._underflow(y.dtype)
         if self.is_complex:
-            cast = np.ascontiguousarray(cast).view(self.dtype)
-        return cast.reshape(self.shape), rounding
+            result = np.ascontiguousarray(result).view(self.dtype)
+        return Restored(result.reshape(self.shape), rounding)
+
+    def _round(self, y: Array, target: Any) -> tuple[Array, FloatArray]:
+        """Scale back and round to the caller's type; the distance is measured, overflow and underflow included."""
+        result = np.empty(y.shape, target)
+        # on the scale of the largest answer that there can be, squares neither overflow nor lose what matters
+        unit = -np.frexp(self.gain * np.where(self.norms > 0, self.norms, 1.0))[1]
+        squares = np.zeros(y.shape[1])
+        for first in range(0, y.shape[0], _ROWS):
+            part = y[first : first + _ROWS]
+            rounded = result[first : first + _ROWS]
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                rounded[:] = part if self.exponents is None else np.ldexp(part, self.exponents)
+                back = rounded.astype(np.float64)
+                if self.exponents is not None:
+                    back = np.ldexp(back, -self.exponents)
+                lost = np.ldexp(part - back, unit)
+                squares += np.einsum("ij,ij->j", lost, lost)
+        lost_norms = np.ldexp(np.sqrt(squares), -unit)
+        return result, np.where(np.isfinite(squares), over(lost_norms, self.norms), np.inf)
+
+    def _underflow(self, dtype: Any) -> FloatArray:
+        """Bound what subnormal numbers lose inside the computation and in the response, relative to the signal."""
+        peaks = self.peaks if self.exponents is None else np.ldexp(self.peaks, -self.exponents)
+        if self.gain == 0:
+            return np.zeros_like(peaks)
+        in_response, in_signals = (float(np.finfo(one).smallest_subnormal) for one in (np.float64, dtype))
+        lost = _OPERATIONS * in_signals * np.sqrt(self.real.shape[-2])
+        return over(np.full_like(peaks, lost), peaks) + np.where(peaks > 0, _OPERATIONS * in_response, 0.0)
 
     def bound(self, bounds: FloatArray) -> float | FloatArray:
-        """Turn a bound for each real column into one number or one a signal."""
+        """Turn a bound for each real column into one number or one per signal."""
         if self.is_complex:
             bounds = bounds.reshape(-1, 2).max(axis=1)
         return float(bounds[0]) if len(self.shape) == 1 else bounds
+
+
+def _peaks(columns: Array) -> FloatArray:
+    """Return the largest absolute value of each column, as float64."""
+    largest = np.maximum(columns.max(axis=-2, initial=0.0), -columns.min(axis=-2, initial=0.0))
+    return largest.astype(np.float64)
+
+
+def _exponents(peaks: FloatArray, dtype: Any, gain: float) -> IntArray | None:
+    """Return the powers of two by which the columns are divided, None if all stay as they are.
+
+    An extreme gain is met halfway: a third of its exponent is taken from the signal, so that neither squares of the
+    signal nor the answer leave the range of numbers.
+    """
+    low, high = _SAFE_SIZES[dtype]
+    ordinary = gain == 0 or _SAFE_GAINS[0] <= gain <= _SAFE_GAINS[1]
+    shift = 0 if ordinary else -int(np.frexp(gain)[1]) // 3
+    far = (peaks > 0) & ((peaks < low) | (peaks > high) | (shift != 0))
+    return np.where(far, np.frexp(peaks)[1] - shift, 0) if far.any() else None

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from cayleygsp.responses.series import chebyshev_nodes
 
 # Points on which the gain is looked for; they are dense near both ends of the spectrum.
 _GAIN_POINTS = 2048
+
+# Single precision is used for numbers of sizes between one over this and this: sums and products stay in its range.
+_SINGLE_RANGE = 1e15
 
 
 @dataclass(frozen=True)
@@ -53,18 +57,28 @@ class FilterMethod(ABC):
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter a real block of shape (n, m); without ``certify`` costly bounds may be left out."""
 
-    def apply_one(self, f: Array, *, certify: bool) -> Applied:
-        """Filter a real block by the only response; the signals have shape (n, m) whatever the method is."""
-        applied = self.apply(f, certify=certify)
-        return replace(applied, signals=applied.signals[0]) if self.is_bank else applied
-
     def reaches_tolerance(self, tol: float | None) -> bool:
         """Say whether the error is expected to be within ``tol``; what is certain is told by each result's bound."""
         return False
 
-    def apply_adjoint(self, f: Array) -> Array:
-        """Apply the transposed operator; g(Δ) is symmetric, so by default it is the filter itself."""
-        return self.apply(f, certify=False).signals
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
+        """Apply the transposed operator; g(Δ) is symmetric, so by default it is the filter itself.
+
+        A bank takes (n_filters, n, m) to (n, m); bounds are relative to the norm of all blocks of a signal together.
+        """
+        return self.apply(f, certify=certify)
+
+    def apply_bank(self, f: Array, *, certify: bool) -> Applied:
+        """Filter to shape (n_filters, n, m), also where there is one filter; bounds broadcast to (n_filters, m)."""
+        applied = self.apply(f, certify=certify)
+        bound = np.asarray(applied.error_bound)
+        if self.is_bank:
+            return replace(applied, error_bound=bound[:, None])
+        return replace(applied, signals=applied.signals[None], error_bound=bound[None])
+
+    def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
+        """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""
+        return self.apply_adjoint(f if self.is_bank else f[0], certify=certify)
 
     def working_dtype(self, dtype: Any) -> Any:
         """Return the precision to compute in for signals of the given precision."""
@@ -76,12 +90,29 @@ def filter_gains(L: Laplacian, responses: Sequence[Response]) -> FloatArray:
     return np.array([filter_gain(L, response) for response in responses])
 
 
+def within_single_range(*sizes: float) -> bool:
+    """Say whether computing with numbers of these sizes stays well inside the range of single precision."""
+    return all(size == 0 or 1 / _SINGLE_RANGE <= size <= _SINGLE_RANGE for size in sizes)
+
+
+# By graph and response, without and with known eigenvalues.
+_gains: WeakKeyDictionary[Laplacian, WeakKeyDictionary[Response, dict[bool, float]]] = WeakKeyDictionary()
+
+
 def filter_gain(L: Laplacian, response: Response) -> float:
     """Return sup |g| over [0, λ_max], never overestimated, so that a tolerance relative to it is kept.
 
     λ_max is replaced by a lower bound of it: the quick one if the response is not much larger beyond. Eigenvalues that
-    are known are looked at, and so are the places that the response names.
+    are known are looked at, and so are the places that the response names. Looked for once for each graph and response;
+    infinite where the response leaves the range of numbers.
     """
+    known = _gains.setdefault(L, WeakKeyDictionary()).setdefault(response, {})
+    if L.has_eigenbasis not in known:
+        known[L.has_eigenbasis] = _find_gain(L, response)
+    return known[L.has_eigenbasis]
+
+
+def _find_gain(L: Laplacian, response: Response) -> float:
     beyond = _largest(response, L.lmax)
     gain = _largest(response, L.lmax_lower)
     if gain < beyond / 2:
@@ -93,7 +124,9 @@ def filter_gain(L: Laplacian, response: Response) -> float:
 
 def _largest(response: Response, lmax: float) -> float:
     points = np.concatenate([chebyshev_nodes(_GAIN_POINTS, lmax), [0.0, lmax], response.places(0.0, lmax)])
-    return float(np.abs(response(points)).max())
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = float(np.abs(response(points)).max())
+    return largest if np.isfinite(largest) else np.inf
 
 
 def column_norms(f: Array) -> FloatArray:

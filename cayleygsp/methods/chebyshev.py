@@ -12,7 +12,7 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, filter_gains
+from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, within_single_range
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries
 
@@ -153,7 +153,10 @@ class ChebyshevMethod(FilterMethod):
         return tol is None or bool((self.error_bounds(np.float64) <= tol * self.gains).all())
 
     def working_dtype(self, dtype: Any) -> Any:
-        """Single precision only where it keeps the tolerance."""
+        """Single precision only where it keeps the tolerance, and matrix and coefficients are in its range."""
+        sizes = (self.laplacian.lmax, self.lmax, float(np.abs(self.coeffs).max()))
+        if not within_single_range(*sizes):
+            return np.float64
         if self.tol is None or (self.error_bounds(dtype) <= self.tol * self.gains).all():
             return dtype
         return np.float64
@@ -163,8 +166,11 @@ class ChebyshevMethod(FilterMethod):
         y = sum_series(self.laplacian.kernel_graph(f.dtype), self.lmax, self.coeffs, f)
         return Applied(y, self.error_bounds(f.dtype), self.degree)
 
-    def apply_adjoint(self, f: Array) -> Array:
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
-        if len(self.series) == 1:
-            return self.apply(f[0], certify=False).signals[0]
-        return sum_series_adjoint(self.laplacian.matrix_as(f.dtype), self.lmax, self.coeffs, f)
+        bounds = self.error_bounds(f.dtype)
+        if len(bounds) == 1:
+            return Applied(self.apply(f[0], certify=False).signals[0], float(bounds[0]), self.degree)
+        y = sum_series_adjoint(self.laplacian.matrix_as(f.dtype), self.lmax, self.coeffs, f)
+        adding = unit_roundoff(f.dtype) * len(bounds) * np.abs(self.coeffs).sum(axis=1)
+        return Applied(y, float(np.linalg.norm(bounds + adding)), self.degree)

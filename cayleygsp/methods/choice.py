@@ -39,8 +39,8 @@ def make_method(
     responses: Sequence[Response],
     method: Method,
     tol: float | None,
-    n_iter: int | None,
-    normalize: bool,
+    n_iter: int | None = None,
+    normalize: bool = False,
 ) -> tuple[FilterMethod, str]:
     """Prepare the method and say why it is this one, and what its bounds rest on where they are not proved."""
     if method == "auto":

@@ -42,11 +42,12 @@ class EigenbasisMethod(FilterMethod):
         spectrum = Phi.T @ f
         return Applied(np.stack([Phi @ (g[:, None] * spectrum) for g in self.multipliers]), self.bounds, 0)
 
-    def apply_adjoint(self, f: Array) -> Array:
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
         Phi = self.basis.eigenvectors
         spectra = (g[:, None] * (Phi.T @ f_i) for g, f_i in zip(self.multipliers, f, strict=True))
-        return Phi @ sum(spectra)
+        adding = unit_roundoff(np.float64) * len(self.bounds) * np.abs(self.multipliers).max(axis=1)
+        return Applied(Phi @ sum(spectra), float(np.linalg.norm(self.bounds + adding)), 0)
 
     def _bound(self, L: Laplacian, g: FloatArray, response: Response) -> float:
         """Bound the error from the residuals of the basis and the rounding of the two dense products."""

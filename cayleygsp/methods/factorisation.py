@@ -59,18 +59,15 @@ class FactorisationMethod(FilterMethod):
         return tol is None or solve_floor(self.laplacian, self.polynomial) <= 0.5 * tol * float(self.gains[0])
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
-        """Filter; with ``certify``, one product per power measures the residual of its solve."""
+        """Filter; one product per power measures the residual of its solve, also without ``certify``."""
         p, L = self.polynomial, self.laplacian
         norms = column_norms(f)
         steps: list[FloatArray] = []
 
         def next_power(y: ComplexArray, j: int) -> ComplexArray:
             z = self._factors.solve(y)
-            if certify:
-                steps.append(2 * over(residual_norms(L, p.zoom, z, y), norms))
+            steps.append(2 * over(residual_norms(L, p.zoom, z, y), norms))
             return y - 2j * z
 
         total = sum_powers(p, f, next_power)
-        if not certify:
-            return Applied(total, np.inf, 0)
         return Applied(total, accumulated_error(p, steps) + summation_floor(p, np.float64), 0)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds import jacobi_contraction, jacobi_error
 from cayleygsp.bounds.rounding import summation_floor, sweep_rounding
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
+from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range
 from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
 
@@ -49,11 +50,14 @@ class JacobiMethod(FilterMethod):
         self.E = p.zoom * L.diagonal[:, None] + 1j
 
     def working_dtype(self, dtype: Any) -> Any:
-        """Work in the precision of the signals, as the paper does."""
-        return dtype
+        """Work in the precision of the signals, as the paper does, where graph and coefficients are in its range."""
+        p, lmax = self.polynomial, self.laplacian.lmax
+        fits = within_single_range(lmax, max(p.zoom * lmax, 1.0), float(np.abs(p.coeffs).max()))
+        return dtype if fits else np.float64
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter; with ``certify``, one more product per power measures the residual that it ends with."""
+        certify = certify or self.normalize  # then no other bound holds
         norms = column_norms(f)
         histories: list[FloatArray] = []
         steps: list[FloatArray] = []
@@ -74,7 +78,7 @@ class JacobiMethod(FilterMethod):
             bound = np.minimum(measured, bound)
         return Applied(total, bound, self.polynomial.order * (self.n_iter + 1), tuple(histories))
 
-    def apply_adjoint(self, f: Array) -> Array:
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         r"""Apply the transposed operator.
 
         The filter is :math:`c_0 I + 2\,\mathrm{Re} \sum_j c_j P^j` with
@@ -95,7 +99,8 @@ class JacobiMethod(FilterMethod):
             z = total / E
             return h * complex_product(L, z) - 1j * z
 
-        return sum_powers(self.polynomial, f, next_power)
+        n_matvecs = self.polynomial.order * (self.n_iter + 1)
+        return Applied(sum_powers(self.polynomial, f, next_power), self._adjoint_bound(f.dtype), n_matvecs)
 
     def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
         """Return y_j after K sweeps, and the residual norm before each of them."""
@@ -138,4 +143,17 @@ class JacobiMethod(FilterMethod):
             return np.inf
         p, K = self.polynomial, self.n_iter
         a = jacobi_contraction(self.laplacian, p.zoom, K) + sweep_rounding(self.laplacian, p.zoom, K, dtype)
+        return jacobi_error(p, a) + summation_floor(p, dtype)
+
+    def _adjoint_bound(self, dtype: Any) -> float:
+        r"""Return the sharp bound, which transposition does not change, with a floor for the transposed sweeps.
+
+        Their iterates :math:`E^{1/2} w` have :math:`\|w\| \le 2 \max|E|^{1/2}` and are multiplied in the end by
+        :math:`(h\Delta - iI)E^{-1/2}`, of norm at most :math:`2 \max|E|^{1/2}`; in the weighted norm a sweep passes
+        errors on as they are and makes one of u times twice the longest row.
+        """
+        p, K = self.polynomial, self.n_iter
+        longest_row = float(np.diff(self.laplacian.matrix.indptr).max())
+        step = unit_roundoff(dtype) * (2 * (longest_row + 3) + 12)
+        a = jacobi_contraction(self.laplacian, p.zoom, K) + 4 * float(np.abs(self.E).max()) * (K + 2) * step
         return jacobi_error(p, a) + summation_floor(p, dtype)

@@ -117,7 +117,7 @@ def bound_rows(
     for K in sweeps:
         measured = None
         if signal is not None and reference is not None:
-            y = filtered(CayleyFilter(L, polynomial, "jacobi", n_iter=K), signal)
+            y = filtered(CayleyFilter(L, polynomial, method="jacobi", n_iter=K), signal)
             measured = float(np.linalg.norm(y - reference) / np.linalg.norm(signal))
         found = {kind: bounds.jacobi_bound(L, polynomial, K, kind) for kind in bounds.BOUND_KINDS}
         rows.append(

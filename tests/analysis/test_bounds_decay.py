@@ -62,7 +62,7 @@ def test_worst_phase_is_at_least_as_bad_as_any_filter_with_that_power():
     lam, Phi = np.linalg.eigh(L.matrix.toarray())
     for phase in (0.0, 0.7, 2.1):
         p = cg.CayleyPolynomial([0] * bounds.ORDER + [np.exp(1j * phase)], 0.4)
-        error = cg.CayleyFilter(L, p, "jacobi", n_iter=2).toarray() - (Phi * p(lam)) @ Phi.T
+        error = cg.CayleyFilter(L, p, method="jacobi", n_iter=2).toarray() - (Phi * p(lam)) @ Phi.T
         # phases are sampled: the nearest one is off by at most half a step
         assert np.linalg.norm(error, 2) <= worst / np.cos(np.pi / (2 * bounds.N_PHASES)) * (1 + 1e-9)
 

@@ -83,7 +83,9 @@ def test_products_are_what_a_filter_takes():
     row = design.measure_band("0 to 0.1", 0.1, cg.design.LowPass(0.1, transition=0.1))
     L = cg.laplacian(cg.gallery.ring(40)).with_lmax(4.0)
     fit = cg.design.fit_cayley(cg.design.LowPass(0.4, transition=0.4), row["cayley_order"], 4.0, row["zoom"] / 4)
-    _, info = cg.CayleyFilter(L, fit.polynomial, "chebyshev", tol=design.TOL).filter(np.ones(40), return_info=True)
+    _, info = cg.CayleyFilter(L, fit.polynomial, method="chebyshev", tol=design.TOL).filter(
+        np.ones(40), return_info=True
+    )
     assert info.n_matvecs == pytest.approx(row["products"], rel=0.3)
 
 

@@ -156,9 +156,10 @@ def test_gains_are_computed_once_for_a_filter(monkeypatch):
     assert 1 <= sum(calls) <= 3  # one gain looks at up to three intervals
 
 
-def test_one_filter_of_a_method_is_unwrapped():
+def test_one_filter_has_the_shape_of_a_bank():
     L = cg.laplacian(cg.gallery.ring(12))
     method = ChebyshevMethod(L, [PASS], 1e-6)
     f = np.random.default_rng(0).standard_normal((12, 2))
     assert method.apply(f, certify=True).signals.shape == (1, 12, 2)
-    assert method.apply_one(f, certify=True).signals.shape == (12, 2)
+    assert method.apply_bank(f, certify=True).signals.shape == (1, 12, 2)
+    assert method.apply_bank_adjoint(f[None], certify=True).signals.shape == (12, 2)

@@ -22,7 +22,7 @@ def test_factorisation_matches_the_dense_filter_and_certifies_it(kind, zoom):
     error = relative_error(applied.signals, refined_filter(L, p, f), f)
     assert (error <= 1e-10 * np.abs(p.coeffs).sum()).all()
     assert (error <= applied.error_bound + rounding_of_oracle(L, p)).all()
-    assert method.apply(f, certify=False).error_bound == np.inf
+    assert np.isfinite(method.apply(f, certify=False).error_bound).all()
 
 
 def test_large_graphs_are_factorised_and_agree_with_the_series():

@@ -1,5 +1,8 @@
 """One conformance suite for all methods, against the dense eigendecomposition."""
 
+import copy
+import inspect
+import pickle
 import warnings
 
 import numpy as np
@@ -10,7 +13,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import cg as conjugate_gradients
 
 import cayleygsp as cg
-from cayleygsp.methods.base import filter_gain
 from tests.oracle import dense_filter, random_polynomial, refined_filter, relative_error, rounding_of_oracle
 from tests.strategies import cayley_polynomials, laplacians, tolerances
 
@@ -48,7 +50,7 @@ def test_every_method_matches_the_dense_filter_within_its_tolerance(name, kind):
 def _check(L, p, method, tol, f, expected):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        g = cg.CayleyFilter(L, p, method, tol)
+        g = cg.CayleyFilter(L, p, method=method, tol=tol)
         y, info = g.filter(f, return_info=True)
     error = relative_error(y, expected, f)
     allowed = 1e-10 if method == "exact" else tol
@@ -68,7 +70,7 @@ def test_certified_bound_is_never_below_the_error_on_random_graphs(L, p, tol, me
 @given(L=laplacians(), p=cayley_polynomials(max_zoom=10), tol=tolerances)
 def test_moderate_zooms_always_converge(L, p, tol):
     for method in ("chebyshev", "multigrid"):
-        g = cg.CayleyFilter(L, p, method, tol)
+        g = cg.CayleyFilter(L, p, method=method, tol=tol)
         if p.zoom * L.lmax < 100 or tol >= 1e-8:
             assert g.filter(np.ones(L.n_vertices), return_info=True)[1].converged
 
@@ -76,7 +78,7 @@ def test_moderate_zooms_always_converge(L, p, tol):
 @given(L=laplacians(), p=cayley_polynomials(), K=st.integers(0, 30), normalize=st.booleans(), seed=st.integers(0, 99))
 def test_jacobi_bound_is_never_below_the_error(L, p, K, normalize, seed):
     f = np.random.default_rng(seed).standard_normal((L.n_vertices, 2))
-    y, info = cg.CayleyFilter(L, p, "jacobi", n_iter=K, normalize=normalize).filter(f, return_info=True)
+    y, info = cg.CayleyFilter(L, p, method="jacobi", n_iter=K, normalize=normalize).filter(f, return_info=True)
     error = relative_error(y, refined_filter(L, p, f), f)
     assert (error <= info.error_bound + rounding_of_oracle(L, p)).all()
     assert info.n_matvecs == p.order * (K + 1)
@@ -89,16 +91,13 @@ def test_bound_holds_in_single_precision_too(L, p, dtype):
     f += 1j * rng.standard_normal(f.shape).astype(np.float32) if dtype == np.complex64 else 0
     expected = dense_filter(L, p) @ f.astype(np.complex128)
     for method, tol in [("chebyshev", 1e-2), ("chebyshev", 1e-6), ("exact", 1e-6), ("multigrid", 1e-6)]:
-        y, info = cg.CayleyFilter(L, p, method, tol).filter(f, return_info=True)
+        y, info = cg.CayleyFilter(L, p, method=method, tol=tol).filter(f, return_info=True)
         assert y.dtype == dtype
         assert (relative_error(y.astype(np.complex128), expected, f) <= info.error_bound).all()
         assert info.converged
-    y, info = cg.CayleyFilter(L, p, "jacobi", n_iter=8).filter(f, return_info=True)
+    y, info = cg.CayleyFilter(L, p, method="jacobi", n_iter=8).filter(f, return_info=True)
     assert y.dtype == dtype
     assert (relative_error(y.astype(np.complex128), expected, f) <= info.error_bound).all()
-
-
-# ---- shapes and kinds of signals ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -121,65 +120,11 @@ ALL_METHODS = [
 ]
 
 
-@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("shape", [(50,), (50, 1), (50, 3), (50, 50)])
-def test_shape_and_dtype_follow_the_input(sensor, low_pass, method, options, dtype, shape):
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-5, **options)
-    f = np.ones(shape, dtype=dtype)
-    y, info = g.filter(f, return_info=True)
-    assert y.shape == shape
-    assert y.dtype == dtype
-    assert np.shape(info.error_bound) in ((), shape[1:])
-    assert (g @ f).shape == shape
-    assert (g @ f).dtype == dtype
-
-
-@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
-def test_fortran_order_strides_and_integers_change_nothing(sensor, low_pass, method, options):
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-8, **options)
-    wide = np.random.default_rng(0).integers(-3, 4, (50, 8))
-    f = wide[:, ::2]
-    y = g.filter(f.astype(float))
-    assert_allclose(g.filter(np.asfortranarray(f, dtype=float)), y, atol=1e-12)
-    assert_allclose(g.filter(f), y, atol=1e-12)
-    assert g.filter(f).dtype == np.float64
-    assert_allclose(g.filter(f[:, 0].tolist()), y[:, 0], atol=1e-7)
-
-
-@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
-def test_inputs_are_not_modified(sensor, low_pass, method, options):
-    f = np.random.default_rng(0).standard_normal((50, 3))
-    kept = f.copy()
-    cg.CayleyFilter(sensor, low_pass, method, **options).filter(f)
-    assert_array_equal(f, kept)
-
-
-@pytest.mark.parametrize(("method", "options"), [m for m in ALL_METHODS if "normalize" not in m[1]])
-def test_complex_signals_are_filtered_as_two_real_ones(sensor, low_pass, method, options):
-    rng = np.random.default_rng(0)
-    a, b = rng.standard_normal((2, 50, 3))
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-9, **options)
-    assert_allclose(g @ (a + 1j * b), (g @ a) + 1j * (g @ b), atol=1e-8)
-
-
-def test_zero_signals_and_empty_blocks_are_fine(sensor, low_pass):
-    for method, options in ALL_METHODS:
-        g = cg.CayleyFilter(sensor, low_pass, method, **options)
-        y, info = g.filter(np.zeros((50, 2)), return_info=True)
-        assert_array_equal(y, 0)
-        assert np.isfinite(info.error_bound).all()
-        assert g.filter(np.zeros((50, 0))).shape == (50, 0)
-
-
-# ---- algebra --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("method", "options"), [m for m in ALL_METHODS if "normalize" not in m[1]])
 def test_filters_are_linear(sensor, low_pass, method, options):
     rng = np.random.default_rng(0)
     f1, f2 = rng.standard_normal((2, 50))
-    g = cg.CayleyFilter(sensor, low_pass, method, 1e-10, **options)
+    g = cg.CayleyFilter(sensor, low_pass, method=method, tol=1e-10, **options)
     assert_allclose(g @ (2 * f1 - 3 * f2), 2 * (g @ f1) - 3 * (g @ f2), atol=1e-8)
 
 
@@ -189,8 +134,8 @@ def test_relabelling_the_vertices_relabels_the_output(low_pass, method, options)
     rng = np.random.default_rng(0)
     order = rng.permutation(50)
     f = rng.standard_normal(50)
-    y = cg.CayleyFilter(W, low_pass, method, 1e-10, **options) @ f
-    relabelled = cg.CayleyFilter(W[order][:, order], low_pass, method, 1e-10, **options) @ f[order]
+    y = cg.CayleyFilter(W, low_pass, method=method, tol=1e-10, **options) @ f
+    relabelled = cg.CayleyFilter(W[order][:, order], low_pass, method=method, tol=1e-10, **options) @ f[order]
     assert_allclose(relabelled, y[order], atol=1e-8)
 
 
@@ -199,7 +144,7 @@ def test_relabelling_the_vertices_relabels_the_output(low_pass, method, options)
 @pytest.mark.parametrize("kind", KINDS)
 def test_adjoint_passes_the_dot_test(low_pass, method, options, name, kind):
     """<G u, v> = <u, G^H v>, also with complex vectors."""
-    g = cg.CayleyFilter(GALLERY[name](), low_pass, method, 1e-10, kind=kind, **options)
+    g = cg.CayleyFilter(GALLERY[name](), low_pass, method=method, tol=1e-10, kind=kind, **options)
     rng = np.random.default_rng(0)
     u, v = rng.standard_normal((2, g.n_vertices)) + 1j * rng.standard_normal((2, g.n_vertices))
     scale = np.linalg.norm(u) * np.linalg.norm(v)
@@ -210,15 +155,15 @@ def test_adjoint_passes_the_dot_test(low_pass, method, options, name, kind):
 
 def test_exact_filter_is_symmetric_and_the_jacobi_filter_on_a_path_is_not(low_pass):
     path = cg.gallery.path(12)
-    exact = cg.CayleyFilter(path, low_pass, "exact").toarray()
+    exact = cg.CayleyFilter(path, low_pass, method="exact").toarray()
     assert_allclose(exact, exact.T, atol=1e-13)
-    jacobi = cg.CayleyFilter(path, low_pass, "jacobi", n_iter=2).toarray()
+    jacobi = cg.CayleyFilter(path, low_pass, method="jacobi", n_iter=2).toarray()
     assert np.abs(jacobi - jacobi.T).max() > 1e-3
 
 
 def test_scipy_operator_algebra_and_krylov_solvers_work(sensor):
     p = cg.CayleyPolynomial([2.0, -0.5], 1.0)
-    g = cg.CayleyFilter(sensor, p, "chebyshev", 1e-12)
+    g = cg.CayleyFilter(sensor, p, method="chebyshev", tol=1e-12)
     f = np.random.default_rng(0).standard_normal(50)
     assert_allclose((2 * g + g * g) @ f, 2 * (g @ f) + g @ (g @ f))
     x, failed = conjugate_gradients(g, g @ f, rtol=1e-10)
@@ -230,9 +175,6 @@ def test_localize_toarray_and_evaluate_agree(sensor, low_pass):
     g = cg.CayleyFilter(sensor, low_pass, tol=1e-10)
     assert_allclose(g.localize(7), g.toarray()[:, 7], atol=1e-9)
     assert_allclose(g.toarray(), dense_filter(sensor, g.evaluate), atol=1e-9)
-
-
-# ---- choosing -------------------------------------------------------------------------------------------------------
 
 
 def test_auto_takes_the_series_for_small_zooms_a_factorisation_on_grids_and_multigrid_elsewhere():
@@ -260,49 +202,11 @@ def test_auto_reaches_a_large_zoom_on_ten_thousand_vertices_where_jacobi_is_hope
     y, info = cg.CayleyFilter(L, p, tol=1e-6).filter(f, return_info=True)
     assert info.converged
     assert info.error_bound <= 1e-6 * info.gain
-    other = cg.CayleyFilter(L, p, "multigrid", 1e-9).filter(f)
+    other = cg.CayleyFilter(L, p, method="multigrid", tol=1e-9).filter(f)
     assert np.linalg.norm(y - other) <= 1.01e-6 * info.gain * np.linalg.norm(f)
     with pytest.raises(ValueError, match=r"`tol` = 1e-06 would take Jacobi about .* sweeps.*method='chebyshev'"):
-        cg.CayleyFilter(L, p, "jacobi", tol=1e-6)
+        cg.CayleyFilter(L, p, method="jacobi", tol=1e-6)
     assert cg.bounds.jacobi_sweeps(L, p, 1e-6 * info.gain) > 20_000
-
-
-def test_an_unreachable_tolerance_warns_with_what_was_reached():
-    g = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), "chebyshev", 1e-17)
-    with pytest.warns(cg.ConvergenceWarning, match=r"could not certify tol=1e-17: the error is at most .*e-1"):
-        _, info = g.filter(np.ones(32), return_info=True)
-    assert not info.converged
-    single = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), "exact", 1e-9)
-    with pytest.warns(cg.ConvergenceWarning):
-        single.filter(np.arange(32, dtype=np.float32) / 7)
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e-24, 1e20, 1e200])
-@pytest.mark.parametrize(("method", "options"), ALL_METHODS)
-def test_extreme_scales_of_the_signal_change_nothing(sensor, low_pass, method, options, scale):
-    f = np.random.default_rng(0).standard_normal((50, 2))
-    g = cg.CayleyFilter(sensor, low_pass, method, **options)
-    y, info = g.filter(f, return_info=True)
-    scaled, scaled_info = g.filter(scale * f, return_info=True)
-    assert_allclose(scaled / scale, y, rtol=1e-9, atol=1e-6)
-    assert_allclose(scaled_info.error_bound, info.error_bound, rtol=1e-2, atol=1e-7)
-    if 1e-30 < scale < 1e30:
-        f32 = (scale * f).astype(np.float32)
-        single, single_info = g.filter(f32, return_info=True)
-        in_double, info = g.filter(f32.astype(float), return_info=True)
-        assert_allclose(single.astype(float) / scale, y, atol=1e-5)
-        error = relative_error(single.astype(float), in_double, f32.astype(float))
-        assert (error <= single_info.error_bound + info.error_bound).all()
-
-
-def test_norms_in_single_precision_are_accumulated_in_double():
-    n = 300_000
-    J = 2 / (2 + 1j)
-    p = cg.CayleyPolynomial([0, 0.5 * np.exp(-1j * np.angle(J**4))], 1.0)
-    f = np.full((n, 3), 0.7, np.float32)
-    y, info = cg.CayleyFilter(cg.gallery.ring(n), p, "jacobi", n_iter=3).filter(f, return_info=True)
-    error = relative_error(y.astype(float), p(0.0) * f.astype(float), f.astype(float))
-    assert (error <= info.error_bound).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -312,7 +216,7 @@ def test_degenerate_coefficients_are_filtered_like_others(sensor, method, coeffs
     f = np.random.default_rng(0).standard_normal((50, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        y = cg.CayleyFilter(sensor, p, method).filter(f)
+        y = cg.CayleyFilter(sensor, p, method=method).filter(f)
     scale = np.abs(p.coeffs).sum()
     assert_allclose(y / max(scale, 1e-300), dense_filter(sensor, p) @ f / max(scale, 1e-300), atol=1e-5)
 
@@ -348,43 +252,6 @@ def test_wide_ranges_of_weights_are_fine():
         assert (relative_error(y, dense_filter(L, p) @ f, f) <= info.error_bound + 1e-13).all()
     with pytest.raises(ValueError, match="`graph` must have finite degrees"):
         cg.laplacian(np.full((3, 3), 1e308))
-
-
-def test_tolerance_is_relative_to_the_gain(sensor):
-    f = np.random.default_rng(0).standard_normal(50)
-    p = cg.CayleyPolynomial([0.5, -0.3, 0.2], 3.0)
-    scaled = cg.CayleyPolynomial(1e6 * p.coeffs, 3.0)
-    _, info = cg.CayleyFilter(sensor, p, "chebyshev", 1e-5).filter(f, return_info=True)
-    _, scaled_info = cg.CayleyFilter(sensor, scaled, "chebyshev", 1e-5).filter(f, return_info=True)
-    assert scaled_info.n_matvecs == info.n_matvecs
-    assert scaled_info.error_bound == pytest.approx(1e6 * info.error_bound)
-
-
-@given(L=laplacians(), p=cayley_polynomials())
-def test_gain_is_never_overestimated(L, p):
-    lam = np.linspace(0, np.linalg.eigvalsh(L.matrix.toarray())[-1], 20001)
-    near_zero = np.geomspace(1e-9, 1, 5000) * lam[-1]
-    true_gain = np.abs(p(np.concatenate([lam, near_zero]))).max()
-    assert filter_gain(L, p) <= true_gain * (1 + 1e-3)
-
-
-# ---- bad input ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("signals", "error", "text"),
-    [
-        (np.ones(49), ValueError, r"`signals` must have shape \(50,\) or \(50, n_signals\), got \(49,\)"),
-        (np.ones((50, 2, 2)), ValueError, r"got \(50, 2, 2\)"),
-        (np.full(50, np.nan), ValueError, r"`signals` must be finite, got nan at \[0\]"),
-        (np.where(np.eye(50, 3, -4), np.inf, 0), ValueError, r"`signals` must be finite, got inf at \[4, 0\]"),
-        (np.array(["a"] * 50), TypeError, "`signals` must be a dense array of real or complex numbers"),
-        (np.ones(50, dtype=np.float16), TypeError, "dtype float16"),
-    ],
-)
-def test_bad_signals_are_refused_by_name(sensor, low_pass, signals, error, text):
-    with pytest.raises(error, match=text):
-        cg.CayleyFilter(sensor, low_pass).filter(signals)
 
 
 @pytest.mark.parametrize(
@@ -429,3 +296,60 @@ def test_dense_matrix_that_would_not_fit_is_refused(sensor, low_pass, monkeypatc
     monkeypatch.setattr("cayleygsp.filters.base.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="dense matrix of 50 vertices"):
         cg.CayleyFilter(sensor, low_pass).toarray()
+
+
+@pytest.mark.parametrize("remake", [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))])
+@pytest.mark.parametrize(("method", "options"), [*ALL_METHODS, ("jacobi", {})])
+def test_filters_can_be_copied_and_pickled(sensor, low_pass, method, options, remake):
+    g = cg.CayleyFilter(sensor, low_pass, method=method, tol=1e-5, **options)
+    f = np.random.default_rng(0).standard_normal((50, 2))
+    again = remake(g)
+    assert_array_equal(again @ f, g @ f)
+    assert type(again) is cg.CayleyFilter
+    assert (again.method, again.reason, again.tol, again.gain) == (g.method, g.reason, g.tol, g.gain)
+
+
+@pytest.mark.parametrize("remake", [copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))])
+@pytest.mark.parametrize("method", ["exact", "multigrid"])
+def test_factors_and_hierarchies_are_made_anew(low_pass, method, remake):
+    g = cg.CayleyFilter(cg.gallery.grid(46), low_pass, method=method)
+    assert not g.laplacian.has_eigenbasis
+    f = np.random.default_rng(0).standard_normal(g.n_vertices)
+    assert_array_equal(remake(g) @ f, g @ f)
+
+
+def test_chebyshev_and_kernel_filters_can_be_copied_and_pickled(sensor):
+    f = np.random.default_rng(0).standard_normal(50)
+    chebyshev = cg.ChebyshevFilter(sensor, [0.5, -0.3, 0.1])
+    assert_array_equal(pickle.loads(pickle.dumps(chebyshev)) @ f, chebyshev @ f)
+    kernel = cg.KernelFilter(sensor, np.cos)
+    assert_array_equal(pickle.loads(pickle.dumps(kernel)) @ f, kernel @ f)
+    assert_array_equal(copy.deepcopy(cg.KernelFilter(sensor, lambda lam: np.cos(lam))) @ f, kernel @ f)
+
+
+@given(L=laplacians(), p=cayley_polynomials(max_zoom=100), K=st.integers(0, 12), single=st.booleans())
+def test_bound_of_the_jacobi_adjoint_is_never_below_its_rounding(L, p, K, single):
+    """The transposed sweeps in single and double precision, beside the dense transpose of what they approximate."""
+    f = np.random.default_rng(0).standard_normal((L.n_vertices, 2)).astype(np.float32 if single else np.float64)
+    method = cg.CayleyFilter(L, p, method="jacobi", n_iter=K)._method
+    applied = method.apply_adjoint(f, certify=False)
+    error = relative_error(applied.signals.astype(float), refined_filter(L, p, f.astype(float)), f.astype(float))
+    assert (error <= applied.error_bound + rounding_of_oracle(L, p)).all()
+
+
+def test_method_and_tol_are_given_by_name_in_the_same_order():
+    for make in (cg.CayleyFilter, cg.ChebyshevFilter, cg.KernelFilter, cg.FilterBank):
+        parameters = inspect.signature(make).parameters
+        by_name = [name for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY]
+        assert by_name[:2] == ["method", "tol"]
+
+
+def test_chebyshev_filter_takes_a_polynomial(sensor):
+    p = cg.ChebyshevPolynomial([0.5, -0.3, 0.1], 12.0)
+    f = np.random.default_rng(0).standard_normal(50)
+    g = cg.ChebyshevFilter(sensor, p)
+    assert g.response is p
+    assert_array_equal(g @ f, cg.ChebyshevFilter(sensor, p.coeffs, 12.0) @ f)
+    assert cg.ChebyshevFilter(sensor, p, lmax=12).response is p
+    with pytest.raises(ValueError, match="`lmax` must be that of the given polynomial, 12, or left out, got 11"):
+        cg.ChebyshevFilter(sensor, p, lmax=11.0)

@@ -1,0 +1,170 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cayleygsp as cg
+from tests.oracle import dense_filter, eigenpairs, random_polynomial
+from tests.strategies import laplacians, tolerances
+
+ZOOMS = (0.1, 1.0, 7.0)
+
+
+def responses(rng):
+    return [random_polynomial(3, zoom, rng) for zoom in ZOOMS] + [lambda lam: np.exp(-lam)]
+
+
+@pytest.mark.parametrize("method", ["chebyshev", "exact", "auto"])
+@given(L=laplacians(), tol=tolerances)
+def test_bank_equals_its_filters_one_by_one_in_one_recurrence(method, L, tol):
+    rng = np.random.default_rng(0)
+    bank = cg.FilterBank(L, responses(rng), tol=tol, method=method)
+    f = rng.standard_normal((L.n_vertices, 2))
+    y, info = bank.filter(f, return_info=True)
+    assert y.shape == (L.n_vertices, 2, 4)
+    for i, g in enumerate(bank):
+        expected = dense_filter(L, g.evaluate) @ f
+        error = np.linalg.norm(y[..., i] - expected, axis=0) / np.linalg.norm(f, axis=0)
+        assert (error <= info.error_bound[i] + 1e-11 * (1 + L.lmax) * info.gain[i]).all()
+    if method == "chebyshev":
+        assert info.n_matvecs == max(g.filter(f, return_info=True)[1].n_matvecs for g in bank)
+
+
+@pytest.mark.parametrize("method", ["chebyshev", "exact"])
+def test_synthesis_is_the_adjoint_of_analysis(method):
+    rng = np.random.default_rng(0)
+    bank = cg.FilterBank(cg.gallery.sensor(40, rng=0), responses(rng), tol=1e-8, method=method)
+    f, c = rng.standard_normal((40, 3)), rng.standard_normal((40, 3, 4))
+    assert np.sum(bank.filter(f) * c) == pytest.approx(np.sum(f * bank.synthesize(c)))
+    assert bank.synthesize(c).shape == (40, 3)
+    assert bank.synthesize(c[:, 0]).shape == (40,)
+    assert_allclose(bank.synthesize(c[:, 0]), bank.synthesize(c)[:, 0], atol=1e-12)
+    complex_c = c + 1j * rng.standard_normal(c.shape)
+    assert_allclose(bank.synthesize(complex_c).real, bank.synthesize(c), atol=1e-12)
+
+
+def test_shapes_and_dtypes_follow_the_input():
+    bank = cg.FilterBank(cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], tol=1e-4)
+    assert len(bank) == 3
+    assert isinstance(bank[-1], cg.CayleyFilter)
+    assert len(cg.FilterBank(cg.gallery.ring(20), cg.CayleyPolynomial([0, 1], 1.0))) == 1
+    with pytest.raises(TypeError, match="`index` must be an integer"):
+        bank[1:]
+    for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+        assert bank.filter(np.ones(20, dtype)).shape == (20, 3)
+        assert bank.filter(np.ones((20, 1), dtype)).shape == (20, 1, 3)
+        assert bank.filter(np.ones((20, 3), dtype)).shape == (20, 3, 3)
+        assert bank.filter(np.ones((20, 3), dtype)).dtype == dtype
+        assert bank.synthesize(np.ones((20, 3), dtype)).dtype == dtype
+    assert bank.evaluate(np.zeros((4, 5))).shape == (3, 4, 5)
+
+
+def test_bad_banks_are_refused_by_name():
+    ring = cg.gallery.ring(20)
+    with pytest.raises(ValueError, match="`responses` must hold at least one filter"):
+        cg.FilterBank(ring, [])
+    with pytest.raises(ValueError, match="`method` must be one of 'auto', 'chebyshev', 'exact', got 'jacobi'"):
+        cg.FilterBank(ring, [cg.CayleyPolynomial([0, 1], 1.0)], method="jacobi")
+    bank = cg.FilterBank(ring, [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS])
+    with pytest.raises(ValueError, match=r"`coefficients` must have shape \(20, \[n_signals,\] 3\), got \(20, 2\)"):
+        bank.synthesize(np.ones((20, 2)))
+    with pytest.raises(ValueError, match=r"`coefficients` must have shape \(20, \[n_signals,\] 3\), got \(19, 3\)"):
+        bank.synthesize(np.ones((19, 3)))
+
+
+def test_a_bank_that_falls_short_names_the_filter():
+    bank = cg.FilterBank(
+        cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], tol=1e-17, method="chebyshev"
+    )
+    with pytest.warns(cg.ConvergenceWarning, match="the error of filter 2 is at most"):
+        bank.filter(np.ones(20))
+
+
+@pytest.mark.parametrize("method", ["chebyshev", "exact"])
+@pytest.mark.parametrize("small", [1e-16, 1e-200, 1e-323])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_bands_of_very_different_sizes_are_added_on_one_scale(method, small, dtype):
+    one = cg.CayleyPolynomial([1, 0], 1.0)
+    bank = cg.FilterBank(cg.gallery.ring(8), [one, one], method=method)
+    c = np.ones((8, 3, 2), dtype)
+    c[:, 0, 1] = small
+    c[:, 1, 0] = 1 / max(small, 1e-300)
+    c[:, 2] = small
+    y, info = bank.synthesize(c, return_info=True)
+    assert_allclose(y, c.sum(axis=-1), rtol=1e-12)
+    assert info.converged
+    assert_allclose(bank.synthesize(c[:, 0]), 1 + small, rtol=1e-12)
+
+
+def test_an_eigenvector_that_is_split_and_put_together_again_is_the_same():
+    L = cg.laplacian(cg.gallery.sensor(30, rng=0))
+    lam, Phi = eigenpairs(L)
+    cut = (lam[14] + lam[15]) / 2
+    bank = cg.FilterBank(L, [lambda x: (x < cut) * 1.0, lambda x: (x >= cut) * 1.0], method="exact")
+    assert_allclose(bank.synthesize(bank.filter(Phi[:, 3])), Phi[:, 3], atol=1e-12)
+    assert_allclose(bank.synthesize(bank.filter(Phi)), Phi, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["chebyshev", "exact"])
+@given(L=laplacians(), tol=tolerances)
+def test_bound_of_a_synthesis_is_never_below_its_error(method, L, tol):
+    rng = np.random.default_rng(0)
+    bank = cg.FilterBank(L, [random_polynomial(3, zoom, rng) for zoom in ZOOMS], tol=tol, method=method)
+    c = rng.standard_normal((L.n_vertices, 2, 3)) * [1e3, 1.0, 1e-3]
+    y, info = bank.synthesize(c, return_info=True)
+    expected = sum(dense_filter(L, g.evaluate) @ c[..., i] for i, g in enumerate(bank))
+    error = np.linalg.norm(y - expected, axis=0) / np.linalg.norm(c, axis=(0, 2))
+    assert info.error_bound.shape == (2,)
+    assert (error <= info.error_bound + 1e-11 * (1 + L.lmax) * info.gain).all()
+    assert info.converged
+    assert info.gain == pytest.approx(np.linalg.norm(bank.gains))
+    assert np.ndim(bank.synthesize(c[:, 0], return_info=True)[1].error_bound) == 0
+
+
+def test_a_synthesis_that_falls_short_warns():
+    bank = cg.FilterBank(cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], tol=1e-17)
+    with pytest.warns(cg.ConvergenceWarning, match="the synthesis could not certify tol=1e-17"):
+        bank.synthesize(np.ones((20, 3)))
+
+
+def test_what_was_chosen_is_not_said_to_be_asked_for():
+    L = cg.laplacian(cg.gallery.ring(20))
+    p = cg.CayleyPolynomial([0, 1], 1.0)
+    assert cg.FilterBank(L, [p]).reason == "one recurrence serves all filters"
+    assert cg.FilterBank(L, [p], method="exact").reason == "asked for"
+    assert "eigenbasis" in cg.FilterBank(L, [p]).reason  # it is known now
+
+
+def test_chebyshev_polynomials_are_taken_as_they_are():
+    L = cg.laplacian(cg.gallery.ring(20))
+    polynomials = [cg.ChebyshevPolynomial([0.5, -0.5], L.lmax), cg.ChebyshevPolynomial([0.5, 0.3, 0.2], L.lmax)]
+    bank = cg.FilterBank(L, polynomials)
+    f = np.random.default_rng(0).standard_normal(20)
+    y, info = bank.filter(f, return_info=True)
+    assert info.certificate == "proved"
+    assert info.n_matvecs == 2
+    assert isinstance(bank[0], cg.ChebyshevFilter)
+    assert_allclose(y[:, 1], bank[1] @ f, atol=1e-14)
+    mixed = cg.FilterBank(L, [*polynomials, cg.ChebyshevPolynomial([0.5, 0.3], 2 * L.lmax)])
+    y, info = mixed.filter(f, return_info=True)
+    assert info.certificate == "proved"
+    assert_allclose(y[:, 2], dense_filter(L, mixed.responses[2]) @ f, atol=1e-6)
+
+
+def test_responses_beyond_the_range_of_numbers_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"`responses\[1\]` must have responses of at most 1e\+305"):
+        cg.FilterBank(cg.gallery.ring(8), [cg.CayleyPolynomial([0, 1], 1.0), cg.CayleyPolynomial([1e308, 1e308], 1.0)])
+
+
+@pytest.mark.parametrize("method", ["chebyshev", "exact", "auto"])
+@pytest.mark.parametrize("remake", [copy.copy, copy.deepcopy, lambda bank: pickle.loads(pickle.dumps(bank))])
+def test_banks_can_be_copied_and_pickled(method, remake):
+    bank = cg.FilterBank(cg.gallery.ring(20), [cg.CayleyPolynomial([0, 1], h) for h in ZOOMS], method=method)
+    c = np.random.default_rng(0).standard_normal((20, 3))
+    again = remake(bank)
+    assert_array_equal(again.synthesize(c), bank.synthesize(c))
+    assert_array_equal(again.filter(c), bank.filter(c))
+    assert again.reason == bank.reason
