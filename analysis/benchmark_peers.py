@@ -25,7 +25,9 @@ from analysis._bench import Samples
 from analysis._results import Document
 from cayleygsp import bounds, gallery
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.engine.recurrence import KernelGraph, sum_series, sum_series_by_scipy
+from cayleygsp.engine.packed import KernelGraph
+from cayleygsp.engine.recurrence import sum_series
+from cayleygsp.engine.reference import sum_series_by_scipy
 
 ORDER = 30
 CAYLEY_ORDER = 8

@@ -106,4 +106,4 @@ class ChebyshevMethod(FilterMethod):
         """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
         if len(self.series) == 1:
             return self.apply(f[0], certify=False).signals[0]
-        return sum_series_adjoint(self.laplacian.matrix_as(f.dtype), self.lmax, self.coeffs, f)
+        return sum_series_adjoint(self.laplacian.kernel_graph(f.dtype), self.lmax, self.coeffs, f)

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.engine import recurrence
-from cayleygsp.engine.recurrence import prepare_graph, sum_series, sum_series_adjoint, sum_series_by_scipy
+from cayleygsp.engine import packed
+from cayleygsp.engine.packed import prepare_graph
+from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
+from cayleygsp.engine.reference import sum_series_by_scipy
 from tests.strategies import laplacians
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-13}
@@ -64,36 +65,9 @@ def test_threads_change_nothing(dtype, width, name):
     assert_allclose(results[0], expected, atol=TOLERANCE[dtype] * 400)
 
 
-def test_serial_and_parallel_loops_agree_to_the_last_bit(monkeypatch):
-    L = cg.laplacian(cg.gallery.sensor(300, rng=0))
-    for width in (1, 7):
-        graph, lmax, coeffs, f = case(L, 11, 1, width, np.float64)
-        serial = sum_series(graph, lmax, coeffs, f)
-        monkeypatch.setattr(recurrence, "_PARALLEL_SIZE", 0)
-        assert_allclose(sum_series(graph, lmax, coeffs, f), serial, atol=1e-14 * np.abs(serial).max())
-        monkeypatch.undo()
-
-
-@pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
-def test_equal_weights_are_not_stored(kind):
-    L = cg.laplacian(cg.gallery.ring(50), kind)
-    graph = prepare_graph(L.matrix, np.float64)
-    assert graph.arrays[2].size == 0
-    assert graph.n_bytes < L.matrix.data.nbytes + L.matrix.indices.nbytes
-    weighted = prepare_graph(cg.laplacian(cg.gallery.sensor(50, rng=0), kind).matrix, np.float64)
-    assert weighted.arrays[2].size > 0
-
-
-def test_indices_take_32_bits_even_if_scipy_s_are_wider():
-    L = cg.laplacian(cg.gallery.ring(50)).matrix
-    wide = sparse.csr_array((L.data, L.indices.astype(np.int64), L.indptr.astype(np.int64)), shape=L.shape)
-    graph = prepare_graph(wide, np.float64)
-    assert graph.arrays[0].dtype == graph.arrays[1].dtype == np.uint32
-
-
 @pytest.mark.parametrize("width", [1, 20])
 def test_a_scattered_graph_is_reordered_behind_the_scenes(monkeypatch, width):
-    monkeypatch.setattr(recurrence, "_REORDER_VERTICES", 100)
+    monkeypatch.setattr(packed, "_REORDER_VERTICES", 100)
     W = cg.gallery.grid(40).W
     order = np.random.default_rng(0).permutation(1600)
     scattered = cg.laplacian(W[order][:, order])
@@ -105,22 +79,12 @@ def test_a_scattered_graph_is_reordered_behind_the_scenes(monkeypatch, width):
     )
 
 
-def test_chunks_cover_all_rows_and_share_the_entries():
-    L = cg.laplacian(cg.gallery.communities(n_vertices=5000, p_in=0.05, rng=0)).matrix
-    chunks = prepare_graph(L, np.float64).chunks
-    assert chunks[0] == 0
-    assert chunks[-1] == 5000
-    assert (np.diff(chunks) > 0).all()
-    entries = np.diff(L.indptr[chunks])
-    assert entries.max() < 3 * entries.mean()
-
-
 @given(L=laplacians(), degree=st.integers(0, 9), n_filters=st.integers(1, 3))
 def test_adjoint_is_the_sum_of_the_filters(L, degree, n_filters):
     graph, lmax, coeffs, _ = case(L, degree, n_filters, 1, np.float64)
     f = np.random.default_rng(1).standard_normal((n_filters, L.n_vertices, 2))
     one_by_one = sum(sum_series(graph, lmax, coeffs[i : i + 1], f[i])[0] for i in range(n_filters))
-    assert_allclose(sum_series_adjoint(L.matrix, lmax, coeffs, f), one_by_one, atol=1e-11)
+    assert_allclose(sum_series_adjoint(graph, lmax, coeffs, f), one_by_one, atol=1e-11)
 
 
 def test_loops_work_where_no_cache_can_be_written(tmp_path):
