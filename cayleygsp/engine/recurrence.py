@@ -26,13 +26,10 @@ LOOK_AHEAD = 256
 # Pieces of a step that dots are kept for; their sums do not depend on the threads.
 _DOT_CHUNKS = 128
 
-# Rows whose rounding is measured at once.
-_ROWS_AT_ONCE = 65_536
-
 _CACHE_LINE = 64
 
 
-def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array) -> Array:
+def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dtype: Any = None) -> Array:
     r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row i of coefficients, in one pass per degree.
 
     Parameters
@@ -44,41 +41,24 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array) ->
     coeffs : ndarray, shape (n_filters, K + 1)
         One series per row.
     f : ndarray, shape (n, m)
-        Signals, real.
+        Signals, real, of any precision.
+    dtype : dtype, optional
+        Precision of the result; by default, that of the signals.
 
     Returns
     -------
     ndarray, shape (n_filters, n, m)
-        In the precision of the signals. K products with the Laplacian in all.
+        K products with the Laplacian in all.
     """
-    return _sum_series(graph, lmax, coeffs, f, None)
-
-
-def sum_series_rounded(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array) -> tuple[Array, FloatArray]:
-    """Do what :func:`sum_series` does, and measure what bringing the result to the signals' precision has changed.
-
-    Returns
-    -------
-    y : ndarray, shape (n_filters, n, m)
-        As :func:`sum_series` returns it.
-    rounding : ndarray, shape (n_filters, m)
-        The 2-norm of what each column lost; zero if the matrix has the precision of the signals.
-    """
-    rounding = np.zeros((coeffs.shape[0], f.shape[1]))
-    return _sum_series(graph, lmax, coeffs, f, rounding), rounding
-
-
-def _sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, rounding: FloatArray | None) -> Array:
-    n, m = f.shape
+    dtype = f.dtype if dtype is None else np.dtype(dtype)
     a = coeffs.astype(graph.dtype)
-    tiles = list(_tiles(m, graph.dtype.itemsize))
+    tiles = list(_tiles(f.shape[1], graph.dtype.itemsize))
     rows = _rows(graph)
     if len(tiles) == 1 and graph.order is None:
-        return _rounded(_sum_tile(graph, lmax, a, f, rows, slice(None)), f.dtype, rounding)
-    out = np.empty((a.shape[0], n, m), f.dtype)
+        return _sum_tile(graph, lmax, a, f, rows, slice(None)).astype(dtype, copy=False)
+    out = np.empty((a.shape[0], *f.shape), dtype)
     for columns in tiles:
-        y = _sum_tile(graph, lmax, a, f, rows, columns)
-        out[:, rows, columns] = _rounded(y, f.dtype, None if rounding is None else rounding[:, columns])
+        out[:, rows, columns] = _sum_tile(graph, lmax, a, f, rows, columns)
     return out
 
 
@@ -102,12 +82,12 @@ def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array, rows: Any, co
     return out
 
 
-def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array) -> Array:
+def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dtype: Any = None) -> Array:
     r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by Clenshaw's rule in one pass per degree.
 
     Parameters
     ----------
-    graph, lmax, coeffs
+    graph, lmax, coeffs, dtype
         As in :func:`sum_series`.
     f : ndarray, shape (n_filters, n, m)
         One block of signals per filter.
@@ -115,13 +95,12 @@ def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: A
     Returns
     -------
     ndarray, shape (n, m)
-        In the precision of the signals. K + 1 products with the Laplacian in all.
+        K + 1 products with the Laplacian in all.
     """
-    m = f.shape[2]
     a = np.ascontiguousarray(coeffs.T, graph.dtype)
     rows = _rows(graph)
-    out = np.empty(f.shape[1:], f.dtype)
-    for columns in _tiles(m, graph.dtype.itemsize):
+    out = np.empty(f.shape[1:], f.dtype if dtype is None else dtype)
+    for columns in _tiles(f.shape[2], graph.dtype.itemsize):
         out[rows, columns] = _sum_tile_adjoint(graph, lmax, a, f, rows, columns)
     return out
 
@@ -223,17 +202,3 @@ def _empty(shape: tuple[int, ...], dtype: Any) -> Array:
     raw = np.empty(n_bytes + _CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % _CACHE_LINE
     return raw[start : start + n_bytes].view(dtype).reshape(shape)
-
-
-def _rounded(y: Array, dtype: Any, rounding: FloatArray | None) -> Array:
-    """Return y in another precision, and set ``rounding`` to the norms of what its columns lose."""
-    if y.dtype == dtype:
-        return y
-    cast = y.astype(dtype)
-    if rounding is not None:
-        squares = np.zeros((y.shape[0], y.shape[2]))
-        for first in range(0, y.shape[1], _ROWS_AT_ONCE):
-            lost = y[:, first : first + _ROWS_AT_ONCE] - cast[:, first : first + _ROWS_AT_ONCE]
-            squares += np.einsum("sij,sij->sj", lost, lost)
-        rounding[...] = np.sqrt(squares)
-    return cast

@@ -7,6 +7,9 @@ import numpy as np
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.methods.base import FilterMethod, column_norms, over
 
+# Rows whose rounding is measured at once.
+_ROWS = 2**16
+
 
 class SignalBlock:
     """Signals as one real block, and the way back to the caller's shape and kind of numbers."""
@@ -25,7 +28,8 @@ class SignalBlock:
         self.exponents = np.where(far, np.frexp(peaks)[1], 0) if far.any() else None
         if self.exponents is not None:
             columns = np.ldexp(columns, -self.exponents)
-        self.real = np.ascontiguousarray(columns, dtype=method.working_dtype(real_dtype))
+        dtype = real_dtype if method.promotes else method.working_dtype(real_dtype)
+        self.real = np.ascontiguousarray(columns, dtype=dtype)
 
     def restore(self, y: Array) -> tuple[Array, FloatArray]:
         """Return one filter's answer as the caller's signals were, and the rounding of that for each column."""
@@ -33,7 +37,9 @@ class SignalBlock:
         cast = y.astype(target, copy=False)
         rounding: FloatArray = np.zeros(y.shape[1])
         if cast.dtype != y.dtype:
-            rounding = over(column_norms(y - cast), column_norms(self.real))
+            rows = (slice(first, first + _ROWS) for first in range(0, y.shape[0], _ROWS))
+            lost = np.sqrt(sum(column_norms(y[part] - cast[part]) ** 2 for part in rows))
+            rounding = over(lost, column_norms(self.real))
         if self.exponents is not None:
             cast = np.ldexp(cast, self.exponents)
         if self.is_complex:

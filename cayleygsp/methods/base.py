@@ -60,6 +60,7 @@ class FilterMethod(ABC):
     name: str
     certificate: str = "proved"
     is_bank: bool = False  # whether signals have an axis of filters in front
+    promotes: bool = False  # whether signals may come in their own precision, to be promoted a few at a time
 
     @abstractmethod
     def apply(self, f: Array, *, certify: bool) -> Applied:

@@ -30,6 +30,7 @@ class ChebyshevMethod(FilterMethod):
 
     name = "chebyshev"
     is_bank = True
+    promotes = True
 
     def __init__(self, L: Laplacian, responses: Sequence[Response], tol: float | None) -> None:
         self.laplacian = L
@@ -99,11 +100,13 @@ class ChebyshevMethod(FilterMethod):
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter by every response; shape (n_filters, n, m)."""
-        y = sum_series(self.laplacian.kernel_graph(f.dtype), self.lmax, self.coeffs, f)
-        return Applied(y, self.error_bounds(f.dtype), self.degree)
+        dtype = self.working_dtype(f.dtype)
+        y = sum_series(self.laplacian.kernel_graph(dtype), self.lmax, self.coeffs, f, dtype)
+        return Applied(y, self.error_bounds(dtype), self.degree)
 
     def apply_adjoint(self, f: Array) -> Array:
         """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
         if len(self.series) == 1:
             return self.apply(f[0], certify=False).signals[0]
-        return sum_series_adjoint(self.laplacian.kernel_graph(f.dtype), self.lmax, self.coeffs, f)
+        dtype = self.working_dtype(f.dtype)
+        return sum_series_adjoint(self.laplacian.kernel_graph(dtype), self.lmax, self.coeffs, f, dtype)
