@@ -136,8 +136,8 @@ def test_single_precision_signals_are_promoted_tile_by_tile(width):
 @pytest.mark.parametrize("width", [1, 64])
 def test_a_tight_tolerance_takes_at_most_six_single_precision_arrays(width):
     """Single precision signals that need double precision work are promoted by tile, not as a whole."""
-    g = cg.CayleyFilter(cg.gallery.grid(100), cg.CayleyPolynomial([0.2, 0.5, 0.1j], 1.0), method="chebyshev", tol=3e-7)
-    f = np.random.default_rng(0).standard_normal((10_000, width)).astype(np.float32)
+    g = cg.CayleyFilter(cg.gallery.grid(300), cg.CayleyPolynomial([0.2, 0.5, 0.1j], 1.0), method="chebyshev", tol=3e-7)
+    f = np.random.default_rng(0).standard_normal((90_000, width)).astype(np.float32)
     g.filter(f)
     tracemalloc.start()
     try:
@@ -147,7 +147,7 @@ def test_a_tight_tolerance_takes_at_most_six_single_precision_arrays(width):
         tracemalloc.stop()
     assert y.dtype == np.float32
     assert info.converged
-    assert peak <= 6.1 * f.nbytes + 50_000
+    assert peak <= 6.1 * f.nbytes + 300_000
 
 
 def test_loops_work_where_no_cache_can_be_written(tmp_path):
