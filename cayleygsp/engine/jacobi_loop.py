@@ -28,7 +28,7 @@ def _jacobi_pair(i, k, h, s, d, lt_re, lt_im, base, y, out):  # type: ignore[no-
     out[i, k + 1] = base[i, k + 1] + (hd * u_im - u_re) / q
 
 
-@njit(fastmath=FAST, inline="always")
+@njit(fastmath=FAST)
 def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out):  # type: ignore[no-untyped-def]
     """Do a Jacobi sweep, or its start, on rows first ... last - 1; columns are real and imaginary parts in turn."""
     indptr, indices, weights, inner, off = graph
