@@ -13,6 +13,7 @@ help: ## list the targets
 report: $(READY) ## run the main job: out/report.html on the built-in graph
 	$(BIN)/python -m analysis.report
 
+# torch's own OpenMP threads spin while they wait, which takes processors from the other workers
 test: lint ## ruff, mypy, the tests and the doctests
 	GOMP_SPINCOUNT=0 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 

@@ -14,7 +14,7 @@ import numpy as np
 import cayleygsp as cg
 from cayleygsp import gallery
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.engine.recurrence import sum_series_by_scipy
+from cayleygsp.engine.reference import sum_series_by_scipy
 from cayleygsp.methods.base import filter_gain
 
 Samples = list[float]

@@ -22,8 +22,11 @@ import cayleygsp as cg
 from analysis import _bench, _results
 from analysis._results import Document
 from cayleygsp import gallery
-from cayleygsp.engine import loops
-from cayleygsp.engine.recurrence import _LOOK_AHEAD, KernelGraph
+from cayleygsp.engine import one_signal
+from cayleygsp.engine.compiling import FAST
+from cayleygsp.engine.packed import KernelGraph
+from cayleygsp.engine.recurrence import LOOK_AHEAD
+from cayleygsp.engine.threads import run as run_loop
 
 SIDES = (60, 120, 400, 2000)
 QUICK_SIDES = (30, 60)
@@ -43,7 +46,7 @@ def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
     t, t_old, out = np.ones(n, dtype), np.zeros(n, dtype), np.zeros((1, n), dtype)
 
     def run() -> None:
-        loops.sum_vector_serial(graph.arrays, graph.chunks, 0.25, coeffs, t_old, t, out, np.uint64(0))
+        _sum_signal(graph, 8.0, coeffs, (t_old, t, out), 0, 1)
 
     samples = _bench.interleave({"ours": run}, repeats)["ours"]
     return {
@@ -55,6 +58,15 @@ def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
     }
 
 
+def _sum_signal(
+    graph: KernelGraph, lmax: float, coeffs: Any, arrays: tuple[Any, ...], ahead: int, n_threads: int | None
+) -> None:
+    """Run the loop for one signal on prepared arrays; None: in all threads."""
+    arguments = (graph.scaled(lmax), graph.chunks, coeffs, *arrays, np.uint64(ahead))
+    sizes = {"n_chunks": graph.chunks.size - 1, "n_steps": coeffs.shape[1] - 1, "numbers": 8 * graph.n_vertices}
+    run_loop(one_signal.sum_signal, *arguments, **sizes, n_threads=n_threads)
+
+
 def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
     """Measure the time of a row in all threads on a graph with far neighbours, with and without asking ahead."""
     graph = cg.laplacian(_bench.community_graph(n_vertices, seed)).kernel_graph(np.dtype(np.float64))
@@ -63,9 +75,9 @@ def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
     t, t_old, out = np.ones(n_vertices), np.zeros(n_vertices), np.zeros((1, n_vertices))
 
     def run(ahead: int) -> None:
-        loops.sum_vector_parallel(graph.arrays, graph.chunks, 0.05, coeffs, t_old, t, out, np.uint64(ahead))
+        _sum_signal(graph, 40.0, coeffs, (t_old, t, out), ahead, None)
 
-    samples = _bench.interleave({"not": lambda: run(0), "ahead": lambda: run(_LOOK_AHEAD)}, repeats)
+    samples = _bench.interleave({"not": lambda: run(0), "ahead": lambda: run(LOOK_AHEAD)}, repeats)
     rows = degree * n_vertices
     return {
         "n_vertices": n_vertices,
@@ -75,7 +87,7 @@ def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
 
 def machine_code(graph: KernelGraph, dtype: Any) -> str:
     """Return the machine code of the loop over the neighbours of unweighted rows."""
-    compiled = numba.njit(fastmath=loops._FAST)(_plain_sums)
+    compiled = numba.njit(fastmath=FAST)(_plain_sums)
     indptr, indices, _, _, _ = graph.arrays
     t = np.ones(graph.n_vertices, dtype)
     compiled(np.uint64(0), np.uint64(8), indptr, indices, t, np.empty(8, dtype))
@@ -83,7 +95,7 @@ def machine_code(graph: KernelGraph, dtype: Any) -> str:
 
 
 def _plain_sums(first, last, indptr, indices, t, sums):  # type: ignore[no-untyped-def]
-    loops._plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
+    one_signal.plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
 
 
 def row_of_four(code: str) -> list[str]:

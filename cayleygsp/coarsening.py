@@ -243,9 +243,9 @@ def _coarsen_all(
 @cache
 def _compiled_matching() -> Callable[..., IntArray]:
     """Compile the matching; numba takes a while to load, so it is loaded when it is needed."""
-    from cayleygsp.engine.loops import _compiled
+    from cayleygsp.engine.compiling import compiled
 
-    return _compiled()(_match)
+    return compiled()(_match)
 
 
 def _match(indptr, indices, weights, d, visits):  # type: ignore[no-untyped-def]

@@ -14,6 +14,7 @@ from scipy import fft
 
 from cayleygsp._typing import ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer
+from cayleygsp.engine.recurrence import recurrence_dots
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.series import chebyshev_nodes
 
@@ -257,27 +258,9 @@ def _probe_moments(L: Laplacian, M: int, n_probes: int, rng: np.random.Generator
     """Return the moments that random signs give, shape (n_probes, M + 1)."""
     n = L.n_vertices
     f = rng.choice([-1.0, 1.0], size=(n, n_probes))
+    dots = recurrence_dots(L.kernel_graph(np.float64), L.lmax, (M + 1) // 2, f) / n
     mu = np.empty((M + 1, n_probes))
-    t_prev, t = f, _scaled_product(L, f)
-    mu[0], mu[1] = 1.0, _column_dots(f, t) / n
-    for k in range(1, M // 2 + 1):
-        # t = T_k f, t_prev = T_{k-1} f
-        mu[2 * k] = 2 * _column_dots(t, t) / n - 1
-        if 2 * k < M:
-            t_next = 2 * _scaled_product(L, t)
-            t_next -= t_prev
-            t_prev, t = t, t_next
-            mu[2 * k + 1] = 2 * _column_dots(t, t_prev) / n - mu[1]
+    mu[0], mu[1] = 1.0, dots[0, 1]
+    mu[2::2] = 2 * dots[: M // 2, 0] - 1
+    mu[3::2] = 2 * dots[1:, 1] - mu[1]
     return mu.T
-
-
-def _scaled_product(L: Laplacian, t: FloatArray) -> FloatArray:
-    """Return the scaled Laplacian, with its spectrum in [-1, 1], times t."""
-    product = L.matrix @ t
-    product *= 2 / L.lmax
-    product -= t
-    return product
-
-
-def _column_dots(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.einsum("ij,ij->j", a, b)

@@ -12,7 +12,7 @@ from scipy.sparse import csgraph
 from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
 from cayleygsp.eigenbasis import Eigenbasis, compute_eigenbasis
-from cayleygsp.engine.recurrence import KernelGraph, prepare_graph
+from cayleygsp.engine.packed import KernelGraph, prepare_graph
 from cayleygsp.graph import Graph, as_adjacency
 from cayleygsp.laplacian_matrices import check_laplacian, combinatorial_matrix, normalized_matrix
 from cayleygsp.spectrum import LanczosBound, collatz_wielandt, lanczos_bound

@@ -7,87 +7,18 @@ the neighbours go by.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-_PIECES = (128, 64, 32)
-_FUSE = ("contract",)
-
-
-class _Emitter:
-    """Writes loads, stores and loops on arrays of one precision."""
-
-    def __init__(self, context: Any, builder: Any, real: Any) -> None:
-        self.context, self.builder = context, builder
-        self.real = context.get_data_type(real)
-        self.itemsize = real.bitwidth // 8
-        self.index = ir.IntType(64)
-
-    def array(self, kind: Any, value: Any) -> Any:
-        return self.context.make_array(kind)(self.context, self.builder, value)
-
-    def size(self, array: Any, axis: int) -> Any:
-        return self.builder.extract_value(array.shape, axis)
-
-    def at(self, pointer: Any, *terms: Any) -> Any:
-        """Return the address of the element whose number is the sum of products in ``terms``."""
-        b = self.builder
-        total = self.index(0)
-        for left, right in terms:
-            total = b.add(total, b.mul(left, right))
-        return b.gep(pointer, [total])
-
-    def load(self, address: Any, lanes: int) -> Any:
-        vector = ir.VectorType(self.real, lanes)
-        return self.builder.load(self.builder.bitcast(address, vector.as_pointer()), align=self.itemsize)
-
-    def store(self, value: Any, address: Any) -> None:
-        self.builder.store(value, self.builder.bitcast(address, value.type.as_pointer()), align=self.itemsize)
-
-    def splat(self, value: Any, lanes: int) -> Any:
-        b = self.builder
-        vector = ir.Constant(ir.VectorType(self.real, lanes), ir.Undefined)
-        first = b.insert_element(vector, value, ir.IntType(32)(0))
-        return b.shuffle_vector(first, vector, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
-
-    def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
-        return self.builder.fadd(self.builder.fmul(x, y, flags=_FUSE), z, flags=_FUSE)
-
-    @contextmanager
-    def loop(self, start: Any, stop: Any) -> Iterator[Any]:
-        with cgutils.for_range_slice(self.builder, start, stop, self.index(1), self.index) as (p, _):
-            yield p
-
-    def each_piece(self, width: Any, body: Callable[[Any, int], None]) -> None:
-        """Emit ``body(first column, lanes)`` for the pieces that cover all columns."""
-        b = self.builder
-        column = cgutils.alloca_once_value(b, self.index(0))
-        for lanes in [n_bytes // self.itemsize for n_bytes in _PIECES] + [1]:
-            with _while(b, lambda: b.icmp_unsigned("<=", b.add(b.load(column), self.index(lanes)), width)):  # noqa: B023
-                body(b.load(column), lanes)
-                b.store(b.add(b.load(column), self.index(lanes)), column)
-
-
-@contextmanager
-def _while(builder: Any, condition: Callable[[], Any]) -> Iterator[None]:
-    """Emit a loop that goes on as long as the condition, evaluated before each turn, holds."""
-    test, body, end = (builder.append_basic_block(name) for name in ("while.test", "while.body", "while.end"))
-    builder.branch(test)
-    builder.position_at_end(test)
-    builder.cbranch(condition(), body, end)
-    builder.position_at_end(body)
-    yield
-    builder.branch(test)
-    builder.position_at_end(end)
+from cayleygsp.engine.emitter import FUSE, Emitter
 
 
 def _sum_of_neighbours(
-    emit: _Emitter,
+    emit: Emitter,
     t: Any,
     indices: Any,
     index_kind: Any,
@@ -114,7 +45,7 @@ def _sum_of_neighbours(
             w = emit.splat(b.load(b.gep(weights.data, [p])), lanes)
             b.store(emit.multiply_add(w, neighbour(p), b.load(total)), total)
         with plain, emit.loop(begin, end) as p:
-            b.store(b.fadd(neighbour(p), b.load(total), flags=_FUSE), total)
+            b.store(b.fadd(neighbour(p), b.load(total), flags=FUSE), total)
     return b.load(total)
 
 
@@ -124,7 +55,7 @@ def sum_row(typingctx, t, indices, weights, begin, end, total):  # type: ignore[
     signature = types.void(t, indices, weights, begin, end, total)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        emit = _Emitter(context, builder, t.dtype)
+        emit = Emitter(context, builder, t.dtype)
         T, J, W, out = (emit.array(kind, args[q]) for q, kind in ((0, t), (1, indices), (2, weights), (5, total)))
         width = emit.size(T, 1)
 
@@ -138,43 +69,122 @@ def sum_row(typingctx, t, indices, weights, begin, end, total):  # type: ignore[
     return signature, codegen
 
 
+@dataclass
+class _Step:
+    """The part that all steps share: w1 * (sum over neighbours in t) + w2 * t + w3 * t_old in row i.
+
+    Made from the types and values of ``(i, begin, end, indices, weights, w1, w2, w3, t, t_old)``.
+    """
+
+    emit: Emitter
+    kinds: tuple[Any, ...]
+    args: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        emit, kinds, args = self.emit, self.kinds, self.args
+        self.indices, self.weights = emit.array(kinds[3], args[3]), emit.array(kinds[4], args[4])
+        self.t, self.t_old = emit.array(kinds[8], args[8]), emit.array(kinds[9], args[9])
+        self.n, self.width = emit.size(self.t, 0), emit.size(self.t, 1)
+
+    def here(self, k: Any) -> tuple[Any, Any]:
+        """Return the place of column k of the row, as terms of an address."""
+        return (self.args[0], self.width), (k, self.emit.index(1))
+
+    def piece(self, k: Any, lanes: int) -> tuple[Any, Any, Any]:
+        """Emit the step for some columns; return the older, the present and the new numbers."""
+        emit, b = self.emit, self.emit.builder
+        begin, end = self.args[1:3]
+        kind = self.kinds[3].dtype
+        total = _sum_of_neighbours(emit, self.t, self.indices, kind, self.weights, begin, end, self.width, k, lanes)
+        old = emit.load(emit.at(self.t_old.data, *self.here(k)), lanes)
+        now = emit.load(emit.at(self.t.data, *self.here(k)), lanes)
+        w1, w2, w3 = (emit.splat(w, lanes) for w in self.args[5:8])
+        return old, now, emit.multiply_add(w1, total, emit.multiply_add(w2, now, b.fmul(w3, old, flags=FUSE)))
+
+
 @intrinsic
-def step_row(typingctx, i, begin, end, indices, weights, c1, c2, c3, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
-    """Step the recurrence in row i, t_old <- c1 * sum + c2 * t + c3 * t_old, and add to the outputs.
+def step_row(typingctx, i, begin, end, indices, weights, w1, w2, w3, t, t_old, target, add):  # type: ignore[no-untyped-def]
+    """Set row i of target to w1 * (sum of neighbours in t) + w2 * t + w3 * t_old, plus what stands there if ``add``."""
+    signature = types.void(i, begin, end, indices, weights, w1, w2, w3, t, t_old, target, add)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        emit = Emitter(context, builder, t.dtype)
+        step = _Step(emit, signature.args, args)
+        out = emit.array(target, args[10])
+
+        def piece(k: Any, lanes: int) -> None:
+            _, _, new = step.piece(k, lanes)
+            where = emit.at(out.data, *step.here(k))
+            with builder.if_else(args[11]) as (to_add, to_set):
+                with to_add:
+                    emit.store(builder.fadd(new, emit.load(where, lanes)), where)
+                with to_set:
+                    emit.store(new, where)
+
+        emit.each_piece(step.width, piece)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def step_and_sum_row(typingctx, i, begin, end, indices, weights, w1, w2, w3, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
+    """Step the recurrence in row i, t_old <- w1 * sum + w2 * t + w3 * t_old, and add to the outputs.
 
     Output s gets a[s, 0] * t_old + a[s, 1] * t + a[s, 2] * new; it is overwritten if ``fresh``.
     """
-    signature = types.void(i, begin, end, indices, weights, c1, c2, c3, t, t_old, out, a, fresh)
+    signature = types.void(i, begin, end, indices, weights, w1, w2, w3, t, t_old, out, a, fresh)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        emit = _Emitter(context, builder, t.dtype)
+        emit = Emitter(context, builder, t.dtype)
+        step = _Step(emit, signature.args, args)
         b, one = builder, emit.index(1)
-        row, first, last = args[0], args[1], args[2]
-        J, W = emit.array(indices, args[3]), emit.array(weights, args[4])
-        T, T_old, Y, A = (emit.array(kind, args[q]) for q, kind in ((8, t), (9, t_old), (10, out), (11, a)))
-        n, width, n_filters = emit.size(T, 0), emit.size(T, 1), emit.size(A, 0)
+        Y, A = emit.array(out, args[10]), emit.array(a, args[11])
 
         def piece(k: Any, lanes: int) -> None:
-            total = _sum_of_neighbours(emit, T, J, indices.dtype, W, first, last, width, k, lanes)
-            here = ((row, width), (k, one))
-            old, now = emit.load(emit.at(T_old.data, *here), lanes), emit.load(emit.at(T.data, *here), lanes)
-            w1, w2, w3 = (emit.splat(args[q], lanes) for q in (5, 6, 7))
-            new = emit.multiply_add(w1, total, emit.multiply_add(w2, now, b.fmul(w3, old, flags=_FUSE)))
-            emit.store(new, emit.at(T_old.data, *here))
-            with emit.loop(emit.index(0), n_filters) as s:
+            old, now, new = step.piece(k, lanes)
+            emit.store(new, emit.at(step.t_old.data, *step.here(k)))
+            with emit.loop(emit.index(0), emit.size(A, 0)) as s:
                 a0, a1, a2 = (
                     emit.splat(b.load(emit.at(A.data, (s, emit.index(3)), (emit.index(q), one))), lanes)
                     for q in range(3)
                 )
-                value = emit.multiply_add(a0, old, emit.multiply_add(a1, now, b.fmul(a2, new, flags=_FUSE)))
-                where = emit.at(Y.data, (b.mul(s, n), width), *here)
+                value = emit.multiply_add(a0, old, emit.multiply_add(a1, now, b.fmul(a2, new, flags=FUSE)))
+                where = emit.at(Y.data, (b.mul(s, step.n), step.width), *step.here(k))
                 with b.if_else(args[12]) as (overwrite, add):
                     with overwrite:
                         emit.store(value, where)
                     with add:
                         emit.store(b.fadd(value, emit.load(where, lanes)), where)
 
-        emit.each_piece(width, piece)
+        emit.each_piece(step.width, piece)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def step_and_mix_row(typingctx, i, begin, end, indices, weights, w1, w2, w3, t, t_old, blocks, a):  # type: ignore[no-untyped-def]
+    """Step Clenshaw's rule in row i: t_old <- w1 * sum + w2 * t + w3 * t_old + sum over s of a[s] * blocks[s]."""
+    signature = types.void(i, begin, end, indices, weights, w1, w2, w3, t, t_old, blocks, a)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        emit = Emitter(context, builder, t.dtype)
+        step = _Step(emit, signature.args, args)
+        b, one = builder, emit.index(1)
+        F, A = emit.array(blocks, args[10]), emit.array(a, args[11])
+
+        def piece(k: Any, lanes: int) -> None:
+            _, _, new = step.piece(k, lanes)
+            total = cgutils.alloca_once(b, new.type)
+            b.store(new, total)
+            with emit.loop(emit.index(0), emit.size(A, 0)) as s:
+                w = emit.splat(b.load(emit.at(A.data, (s, one))), lanes)
+                value = emit.load(emit.at(F.data, (b.mul(s, step.n), step.width), *step.here(k)), lanes)
+                b.store(emit.multiply_add(w, value, b.load(total)), total)
+            emit.store(b.load(total), emit.at(step.t_old.data, *step.here(k)))
+
+        emit.each_piece(step.width, piece)
         return context.get_dummy_value()
 
     return signature, codegen
@@ -186,7 +196,7 @@ def prefetch(typingctx, array, i):  # type: ignore[no-untyped-def]
     signature = types.void(array, i)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        emit = _Emitter(context, builder, array.dtype)
+        emit = Emitter(context, builder, array.dtype)
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
         number = builder.zext(args[1], emit.index) if i.bitwidth < 64 else args[1]
         address = builder.bitcast(builder.gep(emit.array(array, args[0]).data, [number]), byte)

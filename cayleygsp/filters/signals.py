@@ -84,7 +84,9 @@ class SignalBlock:
         self.exponents = _exponents(self.peaks, working, gain)
         if self.exponents is not None:
             columns = np.ldexp(columns.astype(working, copy=False), -self.exponents)
-        self.real: Array = np.ascontiguousarray(columns, dtype=working)
+        # what needs no scaling is promoted by the method, a few columns at a time
+        as_given = method.promotes and self.exponents is None
+        self.real: Array = np.ascontiguousarray(columns, dtype=real_dtype if as_given else working)
 
     @cached_property
     def norms(self) -> FloatArray:

@@ -52,6 +52,7 @@ class FilterMethod(ABC):
     evidence: str = ""  # what was looked at, where a bound is not proved
     is_bank: bool = False  # whether signals have an axis of filters in front
     gains: FloatArray  # of each response
+    promotes: bool = False  # whether signals may come in their own precision, to be promoted a few at a time
 
     @abstractmethod
     def apply(self, f: Array, *, certify: bool) -> Applied:

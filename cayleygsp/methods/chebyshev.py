@@ -63,6 +63,7 @@ class ChebyshevMethod(FilterMethod):
 
     name = "chebyshev"
     is_bank = True
+    promotes = True
 
     def __init__(
         self, L: Laplacian, responses: Sequence[Response], tol: float | None, gains: FloatArray | None = None
@@ -163,14 +164,16 @@ class ChebyshevMethod(FilterMethod):
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter by every response; shape (n_filters, n, m)."""
-        y = sum_series(self.laplacian.kernel_graph(f.dtype), self.lmax, self.coeffs, f)
-        return Applied(y, self.error_bounds(f.dtype), self.degree)
+        dtype = self.working_dtype(f.dtype)
+        y = sum_series(self.laplacian.kernel_graph(dtype), self.lmax, self.coeffs, f, dtype)
+        return Applied(y, self.error_bounds(dtype), self.degree)
 
     def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
-        bounds = self.error_bounds(f.dtype)
+        dtype = self.working_dtype(f.dtype)
+        bounds = self.error_bounds(dtype)
         if len(bounds) == 1:
             return Applied(self.apply(f[0], certify=False).signals[0], float(bounds[0]), self.degree)
-        y = sum_series_adjoint(self.laplacian.matrix_as(f.dtype), self.lmax, self.coeffs, f)
-        adding = unit_roundoff(f.dtype) * len(bounds) * np.abs(self.coeffs).sum(axis=1)
+        y = sum_series_adjoint(self.laplacian.kernel_graph(dtype), self.lmax, self.coeffs, f, dtype)
+        adding = unit_roundoff(dtype) * len(bounds) * np.abs(self.coeffs).sum(axis=1)
         return Applied(y, float(np.linalg.norm(bounds + adding)), self.degree)

@@ -10,6 +10,7 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds import jacobi_contraction, jacobi_error
 from cayleygsp.bounds.rounding import summation_floor, sweep_rounding
+from cayleygsp.engine.jacobi import JacobiSweeps
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range
 from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
@@ -104,28 +105,17 @@ class JacobiMethod(FilterMethod):
 
     def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
         """Return y_j after K sweeps, and the residual norm before each of them."""
-        from cayleygsp.engine.loops import jacobi_sweep
-
         y_prev = np.ascontiguousarray(y_prev)
-        dtype = y_prev.real.dtype
-        graph = self.laplacian.kernel_graph(dtype, reorder=False)
-        h, diagonal = dtype.type(self.polynomial.zoom), self.laplacian.diagonal.astype(dtype)
+        graph = self.laplacian.kernel_graph(y_prev.real.dtype, reorder=False)
+        sweeps = JacobiSweeps(graph, self.polynomial.zoom, self.laplacian.diagonal)
+        b = sweeps.start(y_prev)  # E^{-1} (hΔ - i) y_{j-1}
+        y, spare = b.copy(), np.empty_like(b)
         history: list[FloatArray] = []
-        if y_prev.shape[1] == 0:
-            return y_prev, history
-
-        def sweep(sign: int, base: ComplexArray, before: ComplexArray, after: ComplexArray) -> None:
-            """Real and imaginary parts go through the compiled loop as columns in turn."""
-            blocks = (base.view(dtype), before.view(dtype), after.view(dtype))
-            jacobi_sweep(graph.arrays, graph.chunks, h, sign, diagonal, *blocks)
-
-        b, spare = np.empty_like(y_prev), np.zeros_like(y_prev)
-        sweep(1, spare, y_prev, b)  # b_j = E^{-1} (hΔ - i) y_{j-1}
-        y = b.copy()
+        if not record:
+            return sweeps.sweep(b, y, spare, self.n_iter), history
         for _ in range(self.n_iter):
-            sweep(-1, b, y, spare)  # J y + b_j
-            if record:
-                history.append(column_norms(self.E.astype(y.dtype) * (spare - y)))
+            sweeps.sweep(b, y, spare)
+            history.append(column_norms(self.E.astype(y.dtype) * (spare - y)))
             y, spare = spare, y
         return y, history
 

@@ -14,7 +14,7 @@ import pytest
 
 import cayleygsp as cg
 from analysis import _bench, _results, benchmark_peers, benchmark_scaling, profile_kernels
-from cayleygsp.engine.recurrence import prepare_graph
+from cayleygsp.engine.packed import prepare_graph
 
 
 def run(module, folder):

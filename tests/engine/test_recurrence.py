@@ -1,14 +1,17 @@
+import tracemalloc
+
 import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.engine import recurrence
-from cayleygsp.engine.recurrence import prepare_graph, sum_series, sum_series_adjoint, sum_series_by_scipy
+from cayleygsp.engine import packed
+from cayleygsp.engine.packed import prepare_graph
+from cayleygsp.engine.recurrence import recurrence_dots, sum_series, sum_series_adjoint
+from cayleygsp.engine.reference import sum_series_adjoint_by_scipy, sum_series_by_scipy
 from tests.strategies import laplacians
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-13}
@@ -64,36 +67,9 @@ def test_threads_change_nothing(dtype, width, name):
     assert_allclose(results[0], expected, atol=TOLERANCE[dtype] * 400)
 
 
-def test_serial_and_parallel_loops_agree_to_the_last_bit(monkeypatch):
-    L = cg.laplacian(cg.gallery.sensor(300, rng=0))
-    for width in (1, 7):
-        graph, lmax, coeffs, f = case(L, 11, 1, width, np.float64)
-        serial = sum_series(graph, lmax, coeffs, f)
-        monkeypatch.setattr(recurrence, "_PARALLEL_SIZE", 0)
-        assert_allclose(sum_series(graph, lmax, coeffs, f), serial, atol=1e-14 * np.abs(serial).max())
-        monkeypatch.undo()
-
-
-@pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
-def test_equal_weights_are_not_stored(kind):
-    L = cg.laplacian(cg.gallery.ring(50), kind)
-    graph = prepare_graph(L.matrix, np.float64)
-    assert graph.arrays[2].size == 0
-    assert graph.n_bytes < L.matrix.data.nbytes + L.matrix.indices.nbytes
-    weighted = prepare_graph(cg.laplacian(cg.gallery.sensor(50, rng=0), kind).matrix, np.float64)
-    assert weighted.arrays[2].size > 0
-
-
-def test_indices_take_32_bits_even_if_scipy_s_are_wider():
-    L = cg.laplacian(cg.gallery.ring(50)).matrix
-    wide = sparse.csr_array((L.data, L.indices.astype(np.int64), L.indptr.astype(np.int64)), shape=L.shape)
-    graph = prepare_graph(wide, np.float64)
-    assert graph.arrays[0].dtype == graph.arrays[1].dtype == np.uint32
-
-
 @pytest.mark.parametrize("width", [1, 20])
 def test_a_scattered_graph_is_reordered_behind_the_scenes(monkeypatch, width):
-    monkeypatch.setattr(recurrence, "_REORDER_VERTICES", 100)
+    monkeypatch.setattr(packed, "_REORDER_VERTICES", 100)
     W = cg.gallery.grid(40).W
     order = np.random.default_rng(0).permutation(1600)
     scattered = cg.laplacian(W[order][:, order])
@@ -105,22 +81,73 @@ def test_a_scattered_graph_is_reordered_behind_the_scenes(monkeypatch, width):
     )
 
 
-def test_chunks_cover_all_rows_and_share_the_entries():
-    L = cg.laplacian(cg.gallery.communities(n_vertices=5000, p_in=0.05, rng=0)).matrix
-    chunks = prepare_graph(L, np.float64).chunks
-    assert chunks[0] == 0
-    assert chunks[-1] == 5000
-    assert (np.diff(chunks) > 0).all()
-    entries = np.diff(L.indptr[chunks])
-    assert entries.max() < 3 * entries.mean()
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(
+    L=laplacians(), degree=st.integers(0, 9), n_filters=st.integers(1, 3), width=st.sampled_from([0, 1, 2, 16, 17, 40])
+)
+def test_adjoint_is_the_transposed_of_the_bank(dtype, L, degree, n_filters, width):
+    graph, lmax, coeffs, _ = case(L, degree, n_filters, 1, dtype)
+    n = L.n_vertices
+    f = np.random.default_rng(1).standard_normal((n_filters, n, width)).astype(dtype)
+    bank = sum_series_by_scipy(L.matrix, lmax, coeffs, np.eye(n)).reshape(n_filters * n, n)
+    got = sum_series_adjoint(graph, lmax, coeffs, f)
+    assert got.dtype == dtype
+    scale = np.abs(coeffs).sum() * max(1.0, np.abs(f).max(initial=0.0)) * (degree + 1)
+    assert_allclose(got, bank.T @ f.reshape(n_filters * n, width).astype(np.float64), atol=TOLERANCE[dtype] * scale)
 
 
-@given(L=laplacians(), degree=st.integers(0, 9), n_filters=st.integers(1, 3))
-def test_adjoint_is_the_sum_of_the_filters(L, degree, n_filters):
-    graph, lmax, coeffs, _ = case(L, degree, n_filters, 1, np.float64)
-    f = np.random.default_rng(1).standard_normal((n_filters, L.n_vertices, 2))
-    one_by_one = sum(sum_series(graph, lmax, coeffs[i : i + 1], f[i])[0] for i in range(n_filters))
-    assert_allclose(sum_series_adjoint(L.matrix, lmax, coeffs, f), one_by_one, atol=1e-11)
+@pytest.mark.parametrize("width", [1, 20])
+def test_adjoint_on_a_reordered_graph(monkeypatch, width):
+    monkeypatch.setattr(packed, "_REORDER_VERTICES", 100)
+    order = np.random.default_rng(0).permutation(1600)
+    L = cg.laplacian(cg.gallery.grid(40).W[order][:, order])
+    graph, lmax, coeffs, _ = case(L, 15, 2, 1, np.float64)
+    assert graph.order is not None
+    f = np.random.default_rng(1).standard_normal((2, 1600, width))
+    expected = sum_series_adjoint_by_scipy(L.matrix, lmax, coeffs, f)
+    assert_allclose(sum_series_adjoint(graph, lmax, coeffs, f), expected, atol=1e-11)
+
+
+@given(L=laplacians(), degree=st.integers(1, 9), width=st.sampled_from([1, 3, 16, 18]))
+def test_dots_are_those_of_the_terms(L, degree, width):
+    graph, lmax, _, f = case(L, degree, 1, width, np.float64)
+    terms = sum_series_by_scipy(L.matrix, lmax, np.eye(degree + 1), f)
+    dots = recurrence_dots(graph, lmax, degree, f)
+    atol = 1e-12 * degree * max(1.0, (f**2).sum())
+    assert_allclose(dots[:, 0], (terms[1:] ** 2).sum(axis=1), atol=atol)
+    assert_allclose(dots[:, 1], (terms[1:] * terms[:-1]).sum(axis=1), atol=atol)
+
+
+@pytest.mark.parametrize("width", [1, 40])
+def test_single_precision_signals_are_promoted_tile_by_tile(width):
+    L = cg.laplacian(cg.gallery.grid(30))
+    graph, lmax, coeffs, f = case(L, 25, 2, width, np.float64)
+    f = f.astype(np.float32)
+    expected = sum_series(graph, lmax, coeffs, f.astype(np.float64))
+    assert_array_equal(sum_series(graph, lmax, coeffs, f, np.float64), expected)
+    assert_array_equal(sum_series(graph, lmax, coeffs, f), expected.astype(np.float32))
+    blocks = np.stack([f, 2 * f])
+    assert_array_equal(
+        sum_series_adjoint(graph, lmax, coeffs, blocks, np.float64),
+        sum_series_adjoint(graph, lmax, coeffs, blocks.astype(np.float64)),
+    )
+
+
+@pytest.mark.parametrize("width", [1, 64])
+def test_a_tight_tolerance_takes_at_most_six_single_precision_arrays(width):
+    """Single precision signals that need double precision work are promoted by tile, not as a whole."""
+    g = cg.CayleyFilter(cg.gallery.grid(300), cg.CayleyPolynomial([0.2, 0.5, 0.1j], 1.0), method="chebyshev", tol=3e-7)
+    f = np.random.default_rng(0).standard_normal((90_000, width)).astype(np.float32)
+    g.filter(f)
+    tracemalloc.start()
+    try:
+        y, info = g.filter(f, return_info=True)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert y.dtype == np.float32
+    assert info.converged
+    assert peak <= 6.1 * f.nbytes + 300_000
 
 
 def test_loops_work_where_no_cache_can_be_written(tmp_path):

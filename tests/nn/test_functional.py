@@ -4,7 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cayleygsp.engine.recurrence import sum_series_by_scipy
+from cayleygsp.engine import packed, threads, tiles
+from cayleygsp.engine.reference import sum_series_by_scipy
 from cayleygsp.nn import GraphLaplacian, _step, functional
 from cayleygsp.responses.basis import power_coefficients
 from tests.nn.helpers import random_graph, signals
@@ -26,15 +27,17 @@ def reference_terms(L, coeffs, x):
 def paths(monkeypatch):
     """Yield names of the ways through the code, set one after the other."""
     yield "plain"
-    monkeypatch.setattr(_step, "_BUFFER_BYTES", 1)
+    monkeypatch.setattr(tiles, "_BUFFER_BYTES", 1)
     for capacity in (1, 2, 5):
-        monkeypatch.setattr(_step, "_MIN_TERMS", capacity)
+        monkeypatch.setattr(tiles, "MIN_TERMS", capacity)
         yield f"chunks of {capacity}"
-    monkeypatch.setattr(_step, "_share_tiles", lambda *sizes: True)
-    monkeypatch.setattr(_step, "_THREAD_SIZE", 0)
+    monkeypatch.setattr(tiles, "_share_tiles", lambda *sizes: True)
+    monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
+    monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
+    monkeypatch.setattr(packed, "_LEAST_CHUNK_WORK", 16)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     yield "rows"
-    monkeypatch.setattr(_step, "_MIN_TERMS", 16)
+    monkeypatch.setattr(tiles, "MIN_TERMS", 16)
     yield "rows, one chunk"
 
 

@@ -1,0 +1,228 @@
+"""Threads that share the steps of a loop, on quiet machines and on busy ones.
+
+A loop is a compiled function that claims chunks from a :mod:`board <cayleygsp.engine.board>` without holding the
+interpreter. The thread that calls :func:`run` works itself and returns to Python some times per second, so that Ctrl-C
+is heard; helpers from a pool join when they get to run. Where a thread that holds a chunk was put to sleep by the
+system, because other programs want the processor, the others wait for it. Then the helpers are sent away for a time
+that makes up for the loss, and the caller works alone: on a busy machine that is what a single thread would do.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Lock
+from typing import Any
+
+from cayleygsp._typing import Array
+from cayleygsp.engine.board import DISMISSED, DONE, FINISHED, GO_ON, SIGNAL, STOPPED, WAIT, new_board
+
+# Numbers that the calling thread touches before it looks at Python's signals: about a tenth of a second.
+_NUMBERS_PER_CALL = 2**26
+
+# Numbers of a step that make one more thread worth while, and numbers of the whole work.
+_NUMBERS_PER_THREAD = 15_000
+_NUMBERS_TO_SHARE = 300_000
+
+# After a wait, helpers stay away this many times as long, within these limits (seconds).
+_REST_FACTOR = 30
+_SHORTEST_REST, _LONGEST_REST = 0.02, 1.0
+
+# A thread that has to wait spins for about as long as two chunks take, some 20 ns per turn, but not for longer than
+# this many turns; then it naps (seconds).
+_MOST_SPINS = 20_000
+_NAP, _LONGEST_NAP = 5e-5, 1e-3
+
+# A chunk that takes longer than this for every number (seconds) is in the hands of a thread that does not run.
+_SECONDS_PER_NUMBER = 1e-8
+
+
+def thread_limit() -> int:
+    """Return how many threads may work: numba's number, and no more than the processors of this process."""
+    import numba
+    from numba.np.ufunc import parallel
+
+    # asking numba for the number would start its threads
+    started = getattr(parallel, "_is_initialized", True)
+    limit = numba.get_num_threads() if started else numba.config.NUMBA_NUM_THREADS
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(min(int(limit), processors), 1)
+
+
+def useful_threads(numbers: int, n_steps: int, limit: int | None = None) -> int:
+    """Return how many threads are worth their start.
+
+    Parameters
+    ----------
+    numbers : int
+        Numbers that a step touches.
+    n_steps : int
+        Steps that follow each other.
+    limit : int, optional
+        As many at most; by default, :func:`thread_limit`.
+    """
+    if numbers < 2 * _NUMBERS_PER_THREAD or numbers * n_steps < _NUMBERS_TO_SHARE:
+        return 1
+    return min(thread_limit() if limit is None else limit, numbers // _NUMBERS_PER_THREAD)
+
+
+class _Helpers:
+    """The pool of helping threads, and until when they rest because the machine is busy."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: a forked child has none of its parent's threads."""
+        self.lock = Lock()
+        self.pool: ThreadPoolExecutor | None = None
+        self.rest_until = 0.0
+
+    def submit(self, work: Callable[[int], None], mine: int) -> Future[None] | None:
+        """Let a helper work when it gets to run; None when Python is about to end."""
+        with self.lock:
+            if self.pool is None:
+                self.pool = ThreadPoolExecutor(os.cpu_count(), "cayleygsp")
+        try:
+            return self.pool.submit(work, mine)
+        except RuntimeError:
+            return None
+
+    @property
+    def may_come(self) -> bool:
+        """Whether they have rested enough."""
+        return time.monotonic() >= self.rest_until
+
+    def rest(self, lost: float) -> None:
+        """Stay away, the longer the more time was lost by waiting."""
+        pause = min(max(_REST_FACTOR * lost, _SHORTEST_REST), _LONGEST_REST)
+        self.rest_until = max(self.rest_until, time.monotonic() + pause)
+
+
+_HELPERS = _Helpers()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_HELPERS.forget)
+
+
+class _Wait:
+    """A thread's wait for chunks that others have in hand."""
+
+    def __init__(self, job: _Job) -> None:
+        self.job = job
+        self.done = -1
+        self.start = 0.0
+
+    def nap(self) -> None:
+        """Sleep for a moment; send the helpers away if nothing was done for longer than a chunk may take."""
+        done, now = int(self.job.board[DONE]), time.monotonic()
+        if done != self.done:
+            self.done, self.start = done, now
+        lost = now - self.start
+        if lost > self.job.patience:
+            self.job.dismiss()
+            _HELPERS.rest(lost)
+        time.sleep(min(max(lost / 4, _NAP), _LONGEST_NAP))
+
+
+class _Job:
+    """One run of a loop: its board, the calling thread's part and the helpers' part."""
+
+    def __init__(
+        self, loop: Callable[..., int], arguments: tuple[Any, ...], board: Array, n_threads: int, patience: float
+    ) -> None:
+        self.loop = loop
+        self.arguments = arguments
+        self.board = board
+        self.n_threads = n_threads
+        self.patience = patience
+        self.lock = Lock()
+        self.futures: list[Future[None]] = []
+        self.error: BaseException | None = None
+
+    def invite(self) -> None:
+        """Ask the helpers to come, unless the machine is busy."""
+        if self.n_threads == 1 or not _HELPERS.may_come:
+            return
+        with self.lock:
+            if self.board[SIGNAL] == STOPPED:
+                return
+            self.board[SIGNAL] = GO_ON
+        invited = (_HELPERS.submit(self.help, mine) for mine in range(1, self.n_threads))
+        self.futures = [future for future in invited if future is not None]
+
+    def help(self, mine: int) -> None:
+        """Work as a helper until there is nothing to do, or until sent away."""
+        try:
+            waited = _Wait(self)
+            while self.loop(*self.arguments, self.board, mine, 2**62) == WAIT:
+                waited.nap()
+        except BaseException as error:
+            self.error = error
+            with self.lock:
+                self.board[SIGNAL] = STOPPED
+
+    def lead(self, budget: int) -> None:
+        """Work until everything is done; signals are heard between calls of the loop."""
+        waited = _Wait(self)
+        while True:
+            answer = self.loop(*self.arguments, self.board, 0, budget)
+            if self.error is not None:
+                raise self.error
+            if answer == FINISHED:
+                return
+            if answer == WAIT:
+                waited.nap()
+            elif all(future.done() for future in self.futures):
+                self.invite()
+
+    def dismiss(self) -> None:
+        """Send the helpers away; who was told to stop is not told anything else."""
+        with self.lock:
+            if self.board[SIGNAL] == GO_ON:
+                self.board[SIGNAL] = DISMISSED
+
+    def stop(self) -> None:
+        """Make everybody stop and wait until they have."""
+        with self.lock:
+            self.board[SIGNAL] = STOPPED
+        wait([future for future in self.futures if not future.cancel()])
+
+
+def run(
+    loop: Callable[..., int], *arguments: Any, n_chunks: int, n_steps: int, numbers: int, n_threads: int | None = None
+) -> None:
+    """Run a loop in as many threads as are useful, and return when all is done.
+
+    Parameters
+    ----------
+    loop : callable
+        A compiled loop, ``loop(*arguments, board, mine, budget)``, that claims up to ``budget`` chunks for queue
+        ``mine`` and returns one of the answers of :mod:`cayleygsp.engine.board`.
+    n_chunks, n_steps : int
+        Pieces of a step, and steps.
+    numbers : int
+        Numbers that a step touches, a measure of its work.
+    n_threads : int, optional
+        Threads; by default, what :func:`useful_threads` says.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Within a fraction of a second; what was computed is then worth nothing.
+    """
+    if n_chunks == 0 or n_steps == 0:
+        return
+    n_threads = min(useful_threads(numbers, n_steps) if n_threads is None else n_threads, n_chunks)
+    per_chunk = -(-numbers // n_chunks)
+    board = new_board(n_chunks, n_steps, n_threads, min(1000 + per_chunk // 8, _MOST_SPINS))
+    job = _Job(loop, arguments, board, n_threads, _SECONDS_PER_NUMBER * per_chunk)
+    try:
+        job.invite()
+        job.lead(max(_NUMBERS_PER_CALL // per_chunk, 1))
+    except BaseException:
+        job.stop()
+        raise
+    for future in job.futures:
+        future.cancel()

@@ -1,0 +1,200 @@
+"""Compiled loops on tiles of columns: recurrences with many series summed on the way, and their adjoint.
+
+A tile is a range of the batch * features columns, 128 bytes of each row; its Chebyshev terms live in a buffer of shape
+(terms + 2, n, width), which stays in the cache, so that blocks of outputs or inputs, of which there are many, are
+touched once for many terms. That is what training needs; the loops of :mod:`cayleygsp.engine.blocks` keep two terms
+alone, for graphs so large that more would not fit in memory.
+
+A graph comes as ``(indptr, indices, weights, diagonal, off, scale)``: the scaled Laplacian in row i is ``scale[i] *
+(diagonal[i] * t[i] + off * sum(weights * t[indices])) - t[i]``. What is done with a tile is written in a program, one
+operation per row (see :mod:`cayleygsp.engine.tiles`). Either a thread runs the whole program on a tile of its own, or
+all threads go through it together, each operation a step of the board.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cayleygsp.engine.board import MORE, claim, finish
+from cayleygsp.engine.compiling import FAST, compiled
+from cayleygsp.engine.rows import step_row, sum_row
+from cayleygsp.engine.tile_copies import gather, gather_blocks, scatter, scatter_blocks
+from cayleygsp.engine.tile_rows import copy_row, mix_rows
+
+# Operations of a program: one term, room for the next terms, and what goes out of or into many terms at once.
+STEP, CARRY, BLOCKS = 0, 1, 2
+
+
+@njit(fastmath=FAST)
+def _step(first, last, graph, factor, minus, t, t_old, out, add):  # type: ignore[no-untyped-def]
+    """Set rows of out to factor * (scaled Laplacian) t - minus * t_old, plus what stands there if ``add``."""
+    indptr, indices, weights, diagonal, off, scale = graph
+    for i in range(first, last):
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+        w1 = factor * scale[i] * off
+        w2 = factor * (scale[i] * diagonal[i]) - factor
+        step_row(np.int64(i), begin, end, indices, weights, w1, w2, -minus, t, t_old, out, add)
+
+
+@njit(fastmath=FAST)
+def _emit_terms(first, last, a, k0, size, column, n_columns, buffer, y):  # type: ignore[no-untyped-def]
+    """Add degrees k0 ... k0 + size - 1, in slots 2 ... of the buffer, to the outputs; without ``a``, copy them."""
+    n, width, n_out = buffer.shape[1], buffer.shape[2], a.shape[0]
+    flat = buffer.reshape(-1)
+    part = np.ascontiguousarray(a[:, k0 : k0 + size])
+    rows = np.empty(n_out * width, buffer.dtype)
+    for i in range(first, last):
+        start = (2 * n + i) * width
+        if n_out == 0:
+            scatter_blocks(i, flat, start, n * width, k0, size, column, n_columns, y, True)
+        else:
+            mix_rows(part, flat, np.int64(start), np.int64(n * width), rows, np.int64(0), width, width)
+            scatter_blocks(i, rows, 0, width, 0, n_out, column, n_columns, y, k0 == 0)
+
+
+@njit(fastmath=FAST)
+def _load_terms(first, last, a, k0, size, column, n_columns, buffer, z):  # type: ignore[no-untyped-def]
+    """Set slots 0 ... size - 1 of the buffer to the coefficients of degrees k0 ... in Clenshaw's rule."""
+    n, width, n_in = buffer.shape[1], buffer.shape[2], a.shape[0]
+    flat = buffer.reshape(-1)
+    part = np.ascontiguousarray(a[:, k0 : k0 + size].T)
+    rows = np.empty(n_in * width, buffer.dtype)
+    for i in range(first, last):
+        if n_in == 0:
+            gather_blocks(i, z, k0, size, column, n_columns, flat, i * width, n * width, width)
+        else:
+            gather_blocks(i, z, 0, n_in, column, n_columns, rows, 0, width, width)
+            mix_rows(part, rows, np.int64(0), width, flat, np.int64(i * width), np.int64(n * width), width)
+
+
+@njit(fastmath=FAST)
+def _terms_step(first, last, graph, k, q, column, n_columns, x, buffer):  # type: ignore[no-untyped-def]
+    """Set rows of slot q + 2 of the buffer to T_k x, from the two slots before it."""
+    one = x.dtype.type(1)
+    t, out = buffer[q + 1], buffer[q + 2]
+    if k == 0:
+        gather(first, last, x, column, n_columns, out)
+    elif k == 1:
+        _step(first, last, graph, one, one - one, t, t, out, False)
+    else:
+        _step(first, last, graph, one + one, one, t, buffer[q], out, False)
+
+
+@njit(fastmath=FAST)
+def _combine_step(first, last, graph, k, q, buffer):  # type: ignore[no-untyped-def]
+    """Add to rows of slot q of the buffer what Clenshaw's rule takes from the two slots after it."""
+    one = buffer.dtype.type(1)
+    factor = one + one if k else one
+    _step(first, last, graph, factor, one, buffer[q + 1], buffer[q + 2], buffer[q], True)
+
+
+@njit(fastmath=FAST)
+def _carry_up(first, last, buffer, capacity):  # type: ignore[no-untyped-def]
+    """Put rows of the last two terms before the next ones."""
+    flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
+    start, size = first * width, np.int64((last - first) * width)
+    for q in range(2):
+        copy_row(flat, np.int64((capacity + q) * slot + start), flat, np.int64(q * slot + start), size)
+
+
+@njit(fastmath=FAST)
+def _carry_down(first, last, buffer, size, fresh):  # type: ignore[no-untyped-def]
+    """Put rows of the last two sums of Clenshaw's rule above the next ``size`` degrees, or zeros at the start."""
+    flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
+    start, n = first * width, np.int64((last - first) * width)
+    for q in range(1, -1, -1):  # in this order, or a chunk of a single degree would lose one
+        target = np.int64((size + q) * slot + start)
+        if fresh:
+            for k in range(target, target + n):
+                flat[k] = 0
+        else:
+            copy_row(flat, np.int64(q * slot + start), flat, target, n)
+
+
+@njit
+def _operate_terms(first, last, graph, a, operation, column, n_columns, x, y, buffer):  # type: ignore[no-untyped-def]
+    """Do one operation of the program of :func:`terms_of_tiles` on some rows."""
+    kind, k, q = operation[0], operation[1], operation[2]
+    if kind == STEP:
+        _terms_step(first, last, graph, k, q, column, n_columns, x, buffer)
+    elif kind == CARRY:
+        _carry_up(first, last, buffer, buffer.shape[0] - 2)
+    else:
+        _emit_terms(first, last, a, k, q, column, n_columns, buffer, y)
+
+
+@njit
+def _operate_combine(first, last, graph, a, operation, column, n_columns, z, y, buffer):  # type: ignore[no-untyped-def]
+    """Do one operation of the program of :func:`combine_tiles` on some rows."""
+    kind, k, q = operation[0], operation[1], operation[2]
+    if kind == STEP:
+        _combine_step(first, last, graph, k, q, buffer)
+    elif kind == CARRY:
+        _carry_down(first, last, buffer, q, operation[3] == 1)
+        _load_terms(first, last, a, k, q, column, n_columns, buffer, z)
+    else:
+        scatter(first, last, buffer[0], column, n_columns, y)
+
+
+# The next two differ in the operations that they call. numba's cache on disk tells functions apart by their place in
+# the source alone, so that they cannot be made from one.
+
+
+@compiled()
+def terms_of_tiles(graph, a, program, edges, chunks, by_rows, x, y, buffers, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Set y[:, :, s] to the sum over k of a[s, k] T_k x; without ``a``, y[:, :, k] to T_k x."""
+    n, n_chunks, n_operations = x.shape[1], chunks.size - 1, program.shape[0]
+    for _ in range(budget):
+        ticket = claim(board, mine)
+        if ticket < 0:
+            return ticket
+        if by_rows:
+            step, c = divmod(ticket, n_chunks)
+            tile, p = divmod(step, n_operations)
+            column, size = edges[tile], edges[tile + 1] - edges[tile]
+            _operate_terms(chunks[c], chunks[c + 1], graph, a, program[p], column, size, x, y, buffers[0])
+        else:
+            column, size = edges[ticket], edges[ticket + 1] - edges[ticket]
+            for p in range(n_operations):
+                _operate_terms(0, n, graph, a, program[p], column, size, x, y, buffers[mine])
+        finish(board)
+    return MORE
+
+
+@compiled()
+def combine_tiles(graph, a, program, edges, chunks, by_rows, z, y, buffers, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Set y to the sum over s and k of a[s, k] T_k z[:, :, s], by Clenshaw's rule."""
+    n, n_chunks, n_operations = z.shape[1], chunks.size - 1, program.shape[0]
+    for _ in range(budget):
+        ticket = claim(board, mine)
+        if ticket < 0:
+            return ticket
+        if by_rows:
+            step, c = divmod(ticket, n_chunks)
+            tile, p = divmod(step, n_operations)
+            column, size = edges[tile], edges[tile + 1] - edges[tile]
+            _operate_combine(chunks[c], chunks[c + 1], graph, a, program[p], column, size, z, y, buffers[0])
+        else:
+            column, size = edges[ticket], edges[ticket + 1] - edges[ticket]
+            for p in range(n_operations):
+                _operate_combine(0, n, graph, a, program[p], column, size, z, y, buffers[mine])
+        finish(board)
+    return MORE
+
+
+@compiled()
+def product(graph, chunks, x, y, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Set y to the (unscaled) Laplacian times x, both of shape (n, m)."""
+    indptr, indices, weights, diagonal, off, _ = graph
+    total = np.empty(x.shape[1], x.dtype)
+    for _ in range(budget):
+        q = claim(board, mine)
+        if q < 0:
+            return q
+        for i in range(chunks[q], chunks[q + 1]):
+            sum_row(x, indices, weights, np.int64(indptr[i]), np.int64(indptr[i + 1]), total)
+            for k in range(x.shape[1]):
+                y[i, k] = diagonal[i] * x[i, k] + off * total[k]
+        finish(board)
+    return MORE
