@@ -7,6 +7,7 @@ from collections.abc import Callable
 import typer
 
 from cayleygsp.cli.bound import bound_command
+from cayleygsp.cli.bundles import flatten
 from cayleygsp.cli.decay import decay_command
 from cayleygsp.cli.design import design_command
 from cayleygsp.cli.filter import filter_command
@@ -36,4 +37,4 @@ def register(app: typer.Typer) -> None:
         "report": (report_command, "report @minnesota -o minnesota.html"),
     }
     for name, (function, epilog) in add.items():
-        app.command(name, epilog=f"Example: cayleygsp {epilog}")(function)
+        app.command(name, epilog=f"Example: cayleygsp {epilog}")(flatten(function))

@@ -36,7 +36,7 @@ _BUILT_IN: dict[str, tuple[Callable[..., Graph], int, int]] = {
 }
 
 
-def load_graph(name: str, variable: str | None = None, seed: int = 0) -> Graph:
+def load_graph(name: str, variable: str | None = None, seed: int = 0, symmetrize: str | None = None) -> Graph:
     """Return the graph in a file, or the built-in one behind "@name:number".
 
     Parameters
@@ -47,6 +47,8 @@ def load_graph(name: str, variable: str | None = None, seed: int = 0) -> Graph:
         Which variable of a MATLAB file.
     seed : int
         For random built-in graphs.
+    symmetrize : {"max", "mean"}, optional
+        What becomes of the two weights of an edge of a directed graph in a file.
 
     Examples
     --------
@@ -57,6 +59,8 @@ def load_graph(name: str, variable: str | None = None, seed: int = 0) -> Graph:
     with input_errors():
         if not name.startswith("@"):
             return read_graph(name, variable=variable)
+        if variable is not None:
+            raise ValueError(f"--variable goes with a .mat file, got '{variable}' for '{name}'")
         word, *numbers = name[1:].split(":")
         if word not in _BUILT_IN:
             raise ValueError(f"built-in graphs are {', '.join('@' + known for known in _BUILT_IN)}, got {name!r}")

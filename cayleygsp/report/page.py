@@ -15,7 +15,7 @@ from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_integer
 from cayleygsp.filters import CayleyFilter
 from cayleygsp.graph import Graph
-from cayleygsp.laplacians import laplacian
+from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.localization import decay_curve
 from cayleygsp.report.application import application_section, apply_filter
 from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, needs
@@ -59,7 +59,7 @@ STEPS = ("graph", "frequencies", "zoom", "design", "bounds", "localization", "ap
 
 def report_on(
     graph: Graph,
-    kind: LaplacianKind = "combinatorial",
+    kind: LaplacianKind | Laplacian = "combinatorial",
     *,
     order: int = 4,
     rng: np.random.Generator | int | None = None,
@@ -71,8 +71,8 @@ def report_on(
     ----------
     graph : Graph
         The graph.
-    kind : {"combinatorial", "normalized"}
-        Which Laplacian.
+    kind : {"combinatorial", "normalized"} or Laplacian
+        Which Laplacian, or that of the graph.
     order : int
         Order of the Cayley polynomial that is designed, ≥ 1.
     rng : numpy.random.Generator or int, optional
@@ -96,7 +96,7 @@ def report_on(
     r = check_integer(order, "order", at_least=1)
     generator = np.random.default_rng(rng)
     step("graph")
-    L = laplacian(graph, kind)
+    L = kind if isinstance(kind, Laplacian) else laplacian(graph, kind)
     facts = graph_facts(graph, L)
     sections = [graph_section(graph, facts)]
     numbers: dict[str, Any] = {"graph": asdict(facts)}

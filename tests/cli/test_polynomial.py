@@ -1,0 +1,29 @@
+"""The polynomials that commands are asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.running import refused, run_json
+
+
+@pytest.mark.parametrize("name", ["bound", "decay"])
+def test_large_zooms_are_answered(capsys, name):
+    found = run_json(capsys, name, "@ring:9", "--zoom", "1e12", "--order", "2")
+    if name == "bound":
+        assert found["needs"]["sharp"] is None
+        assert found["needs"]["series_degree"] is None
+    else:
+        assert found["mass"][-1] == 0
+
+
+@pytest.mark.parametrize("name", ["bound", "decay", "report"])
+def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name):
+    def refuse(*args, **kwargs):
+        raise ValueError("`zoom` times the largest degree must be finite")
+
+    place = {"bound": "bounds.kappa", "decay": "localization.decay_curve", "report": "report.page.report_on"}[name]
+    monkeypatch.setattr(f"cayleygsp.{place}", refuse)
+    rest = ["-o", "page.html"] if name == "report" else ["--zoom", "1", "--order", "2", "-o", "a.csv"]
+    assert "`zoom` times the largest degree must be finite" in refused(capsys, name, "@ring:9", *rest)
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
