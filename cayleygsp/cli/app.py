@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -52,6 +53,11 @@ commands.register(app)
 _UsageProblem: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
 
 
+@functools.cache
+def _command() -> Any:
+    return typer.main.get_command(app)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command, print what ends it early in one line, and return the exit code.
 
@@ -63,8 +69,7 @@ def run(arguments: Sequence[str]) -> int:
     show_every_letter()
     streams = sys.stdout, sys.stderr
     try:
-        command = typer.main.get_command(app)
-        code = command.main(list(arguments) or ["--help"], prog_name="cayleygsp", standalone_mode=False)
+        code = _command().main(list(arguments) or ["--help"], prog_name="cayleygsp", standalone_mode=False)
         flush_output()
     except BadInput as problem:
         return _end(CANNOT_BE_USED, str(problem))

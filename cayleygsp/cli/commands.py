@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 import typer
@@ -37,4 +38,10 @@ def register(app: typer.Typer) -> None:
         "report": (report_command, "report @minnesota -o minnesota.html"),
     }
     for name, (function, epilog) in add.items():
-        app.command(name, epilog=f"Example: cayleygsp {epilog}")(flatten(function))
+        app.command(name, help=_paragraphs(function), epilog=f"Example: cayleygsp {epilog}")(flatten(function))
+
+
+def _paragraphs(function: Callable[..., None]) -> str:
+    """Return a docstring whose paragraphs have no line ends of their own, so that a terminal breaks them."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

@@ -54,7 +54,12 @@ def filter_command(
     ] = None,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative to the gain of the filter.")] = 1e-6,
     method: Annotated[
-        Method, typer.Option("--method", help="How to apply it; jacobi and multigrid are for Cayley polynomials.")
+        Method,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="auto, exact or chebyshev; multigrid or jacobi for Cayley polynomials alone.",
+        ),
     ] = Method.auto,
 ) -> None:
     """Filter a signal with a certified error.
@@ -109,7 +114,7 @@ def _check_response(passing: str | None, polynomial: PolynomialOptions, method: 
     if polynomial.coeffs is not None:
         return own_polynomial(polynomial.coeffs, polynomial.zoom, polynomial.order)
     assert passing is not None
-    check_target(passing)
+    check_target(passing, "--pass")
     check_fit_order(polynomial.order)
     if polynomial.zoom is not None and polynomial.order is None:
         raise BadInput("--zoom goes with --order or with --coeffs")

@@ -68,7 +68,7 @@ def load_graph(name: str, variable: str | None = None, seed: int = 0, symmetrize
         if not least <= len(numbers) <= most:
             wanted = counted(most, "number") if least == most else f"{least} to {counted(most, 'number')}"
             raise ValueError(f"@{word} takes {wanted}, each behind a colon, got {name!r}")
-        if not all(re.fullmatch(r"\d+", number) for number in numbers):
+        if not all(re.fullmatch(r"[0-9]+", number) for number in numbers):
             raise ValueError(f"@{word} takes whole numbers, got {name!r}")
         made = make(seed, *map(int, numbers))
         return Graph(made.W, made.coords, made.labels, name=made.name or word)

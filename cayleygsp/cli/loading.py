@@ -26,6 +26,8 @@ def load(options: GraphOptions) -> tuple[Graph, Laplacian]:
 
 def load_named(name: str, options: LaplacianOptions) -> tuple[Graph, Laplacian]:
     """Return the graph of a name and its Laplacian."""
+    if not name:
+        raise BadInput("GRAPH must be a file, - or a built-in graph, got an empty name")
     symmetrize = None if options.symmetrize is None else options.symmetrize.value
     G = load_graph(name, options.variable, options.seed, symmetrize)
     with input_errors():

@@ -53,10 +53,16 @@ class Method(str, Enum):
 class LaplacianOptions:
     """How a graph is read and which Laplacian is taken."""
 
-    kind: Annotated[Kind, typer.Option("--laplacian", help="Which Laplacian.")] = Kind.combinatorial
+    kind: Annotated[Kind, typer.Option("--laplacian", metavar="KIND", help="combinatorial or normalized.")] = (
+        Kind.combinatorial
+    )
     symmetrize: Annotated[
         Symmetrize | None,
-        typer.Option("--symmetrize", help="Make a directed graph undirected: the larger or the mean of both weights."),
+        typer.Option(
+            "--symmetrize",
+            metavar="RULE",
+            help="Make a directed graph undirected: max or mean of the two weights of an edge.",
+        ),
     ] = None
     variable: Annotated[str | None, typer.Option("--variable", help="Which variable of a .mat file.")] = None
     seed: Annotated[int, typer.Option("--seed", "--rng", min=0, help="Seed of everything that is random.")] = 0
@@ -78,7 +84,12 @@ class PolynomialOptions:
 
     zoom: Annotated[float | None, typer.Option("--zoom", help="The spectral zoom h > 0.")] = None
     order: Annotated[
-        int | None, typer.Option("--order", min=1, help="Order r of the Cayley polynomial, see docs for the largest.")
+        int | None,
+        typer.Option(
+            "--order",
+            min=1,
+            help=f"Order r of the Cayley polynomial, at most {MOST_ORDER:,}, and {MOST_FIT_ORDER:,} if it is fitted.",
+        ),
     ] = None
     coeffs: Annotated[
         str | None,
@@ -110,6 +121,7 @@ class OutputOptions:
         typer.Option(
             "--output",
             "-o",
+            metavar="FILE",
             help="File to write; the ending tells what. - is standard output. Can be given several times.",
         ),
     ] = field(default_factory=list)

@@ -47,9 +47,12 @@ def check_outputs(paths: Sequence[Path], endings: Sequence[str], force: bool) ->
             if path == STANDARD:
                 if text_ending(endings) is None:
                     raise ValueError(f"-o - is for text, and this command writes {' or '.join(endings)}")
-            else:
-                check_ending(path, endings)
+                continue
+            check_ending(path, endings)
+            try:
                 _check_place(path, force)
+            except OSError as error:
+                raise ValueError(f"'{printable(path)}' cannot be written: {error.strerror or error}") from None
         if len({os.path.realpath(path) for path in paths}) < len(paths):
             raise ValueError("--output must name different files")
 
@@ -60,6 +63,7 @@ def text_ending(endings: Sequence[str]) -> str | None:
 
 
 def _check_place(path: Path, force: bool) -> None:
+    """Raise a ValueError or an OSError if a file cannot be written here or should not be."""
     place, shown = Path(os.path.realpath(path)), printable(path)
     if path.is_dir():
         raise ValueError(f"'{shown}' is a folder")
@@ -72,10 +76,7 @@ def _check_place(path: Path, force: bool) -> None:
         raise ValueError(f"'{shown}' cannot be written: it is not a regular file")
     if place.exists() and not force:
         raise ValueError(f"'{shown}' exists; give --force to overwrite it")
-    try:
-        check_writable(place)
-    except OSError as error:
-        raise ValueError(f"'{shown}' cannot be written: {error.strerror or error}") from None
+    check_writable(place)
 
 
 def write_outputs(contents: Mapping[Path, bytes]) -> None:

@@ -90,10 +90,12 @@ def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> Cayley
     return p
 
 
-def check_target(text: str) -> None:
+def check_target(text: str, option: str = "--target") -> None:
     """Reject what no graph makes a target; relative numbers are read once the graph is there."""
-    with input_errors():
+    try:
         parse_target(text, 1.0)
+    except ValueError as error:
+        raise BadInput(one_line(error).replace("`text`", option)) from None
 
 
 def read_target(text: str, L: Laplacian) -> Target:

@@ -8,22 +8,21 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table as RichTable
 
 from cayleygsp._text import printable
 from cayleygsp.report.numbers import finite_numbers
 
 if TYPE_CHECKING:
     from cayleygsp._html import Table
+
+# Between the columns of a table.
+_GAP = "  "
 
 # What a terminal could obey and JSON does not write as an escape by itself.
 _CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -106,30 +105,48 @@ def table_text(table: Table, width: int | None = None) -> str:
     --------
     >>> from cayleygsp._html import Table
     >>> from cayleygsp.cli.printing import table_text
-    >>> print(table_text(Table(["zoom h", "resolution"], [["1", "0.5"]], n_text=0), width=12), end="")
+    >>> print(table_text(Table(["zoom h", "resolution"], [["1", "0.5"]], n_text=0), width=12).strip())
     zoom h      1
     resolution  0.5
     """
-    least = [
-        max([len(word) for word in name.split()] + [len(row[column]) for row in table.rows])
-        for column, name in enumerate(table.header)
-    ]
-    if width is not None and sum(least) + 2 * (len(least) - 1) > width:
-        blocks = [facts_text(dict(zip(table.header, row, strict=True)), width) for row in table.rows]
-        return "\n".join(blocks)
-    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column, name in enumerate(table.header):
-        shown.add_column(
-            escape(name),
-            justify="left" if column < table.n_text else "right",
-            min_width=least[column],
-            overflow="ignore",
-        )
-    for row in table.rows:
-        shown.add_row(*(escape(printable(cell)) for cell in row))
-    buffer = StringIO()
-    Console(file=buffer, width=width or 200, emoji=False, color_system=None).print(shown)
-    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
+    cells = [[printable(cell) for cell in row] for row in table.rows]
+    widest = [max(map(len, column)) for column in zip(*cells, strict=True)] or [0] * len(table.header)
+    headers = _header_lines(table.header, widest, width)
+    if headers is None:
+        return "".join("\n" + facts_text(dict(zip(table.header, row, strict=True)), width) for row in cells) + "\n"
+    widths = [max(most, *map(len, lines)) for most, lines in zip(widest, headers, strict=True)]
+    depth = max(map(len, headers))
+    above = [[""] * (depth - len(lines)) + lines for lines in headers]
+    rows = [[lines[number] for lines in above] for number in range(depth)] + [["─" * size for size in widths]] + cells
+    text = []
+    for row in rows:
+        aligned = [
+            cell.ljust(size) if column < table.n_text else cell.rjust(size)
+            for column, (cell, size) in enumerate(zip(row, widths, strict=True))
+        ]
+        text.append(_GAP.join(aligned).rstrip() + "\n")
+    return "".join(["\n", *text, "\n"])
+
+
+def _header_lines(header: Sequence[str], widest: Sequence[int], width: int | None) -> list[list[str]] | None:
+    """Break headers between words into as few lines as fit; None if no number of lines is enough."""
+    most_words = max(len(name.split()) for name in header)
+    for n_lines in range(1, most_words + 1):
+        lines = [_broken(name, n_lines) for name in header]
+        total = sum(max(size, *map(len, parts)) for size, parts in zip(widest, lines, strict=True))
+        if width is None or total + len(_GAP) * (len(header) - 1) <= width:
+            return lines
+    return None
+
+
+def _broken(name: str, n_lines: int) -> list[str]:
+    """Return text in at most so many lines, as narrow as can be without breaking a word."""
+    least = max(map(len, name.split()), default=1)
+    for width in range(least, len(name) + 1):
+        lines = textwrap.wrap(name, width, break_long_words=False, break_on_hyphens=False)
+        if len(lines) <= n_lines:
+            return lines
+    return [name]
 
 
 def paragraph_text(text: str, width: int | None = None) -> str:
