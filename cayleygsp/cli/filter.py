@@ -80,7 +80,7 @@ def filter_command(
         G, L = load(graph)
         for h in (polynomial.zoom, own.zoom if own is not None else None):
             check_product(h, L.lmax)
-        f = load_signal(signal, L.n_vertices)
+        f = load_signal(signal, L.n_vertices, G.labels)
         if f.size == 0:
             raise BadInput(f"'{printable(signal)}' must hold at least one signal, got an array of shape {f.shape}")
         step("design")
