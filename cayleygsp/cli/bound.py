@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -28,6 +28,9 @@ from cayleygsp.cli.options import (
 from cayleygsp.cli.outputs import check_outputs, png_bytes, write_outputs
 from cayleygsp.cli.polynomial import PolynomialOptions, check_positive
 from cayleygsp.cli.printing import print_facts, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from cayleygsp.report.bound_numbers import BoundRow
 
 
 def bound_command(
@@ -58,7 +61,7 @@ def bound_command(
     G, L = load(graph, kind, variable, seed)
     from cayleygsp import bounds
     from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, needs
-    from cayleygsp.report.bounds import bound_table, draw_bounds, say_needs
+    from cayleygsp.report.bound_text import bound_table, gain_text, kappa_text, needs_text
 
     with progress(3) as step:
         step("filter")
@@ -74,19 +77,23 @@ def bound_command(
             needed = needs(L, p, tol, counts[-1])
             kappa = bounds.kappa(L, p.zoom)
         step("files")
-        write_outputs(
-            {
-                path: rows_bytes(rows) if path.suffix.lower() == ".csv" else png_bytes(draw_bounds(rows))
-                for path in output
-            }
-        )
+        write_outputs({path: _file_bytes(rows, path.suffix.lower()) for path in output})
     if json:
         head = {"kappa": kappa, "order": p.order, "zoom": p.zoom}
         print_json(head | {"rows": [asdict(row) for row in rows], "needs": asdict(needed)})
         return
     said = f"{asked.said}, order {p.order}, zoom {p.zoom:.6g}"
-    print_facts({"graph": graph_line(G, L), "filter": said, "κ": f"{kappa:.6g}"})
+    print_facts({"graph": graph_line(G, L), "filter": said, "κ": kappa_text(L, p.zoom)})
     print_table(bound_table(rows))
-    print(say_needs(needed))
+    print(gain_text(rows))
+    print(needs_text(needed))
     if output:
         print_facts(written(output))
+
+
+def _file_bytes(rows: list[BoundRow], suffix: str) -> bytes:
+    if suffix == ".csv":
+        return rows_bytes(rows)
+    from cayleygsp.report.bound_figure import draw_bounds
+
+    return png_bytes(draw_bounds(rows))

@@ -58,8 +58,9 @@ def decay_command(
     asked = PolynomialOptions(coeffs, target, zoom, order)
     G, L = load(graph, kind, variable, seed)
     from cayleygsp.localization import decay_curve
+    from cayleygsp.report.decay_numbers import decay_numbers
+    from cayleygsp.report.decay_text import decay_table, decay_text
     from cayleygsp.report.facts import typical_vertex
-    from cayleygsp.report.localization import decay_numbers, decay_table, draw_decay, say_decay
 
     if vertex is not None:
         with input_errors():
@@ -73,24 +74,24 @@ def decay_command(
             warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of the curve says what was reached
             curve = decay_curve(CayleyFilter(L, p, tol=1e-10), start)
         step("files")
-        write_outputs(
-            {
-                path: _decay_bytes(curve) if path.suffix.lower() == ".csv" else png_bytes(draw_decay(curve))
-                for path in output
-            }
-        )
+        write_outputs({path: _file_bytes(curve, path.suffix.lower()) for path in output})
     if json:
         print_json(decay_numbers(curve) | {"vertex": start, "order": p.order, "zoom": p.zoom})
         return
     said = f"{asked.said}, order {p.order}, zoom {p.zoom:.6g}"
     print_facts({"graph": graph_line(G, L), "filter": said, "vertex": f"{start:,}"})
     print_table(decay_table(curve))
-    print(say_decay(curve))
+    print(decay_text(curve))
     if output:
         print_facts(written(output))
 
 
-def _decay_bytes(curve: Decay) -> bytes:
-    header = ["hops", "mass", *(one.name.replace(" ", "_") for one in curve.bounds)]
-    columns = [curve.hops, curve.mass, *(one.mass for one in curve.bounds)]
-    return csv_bytes(header, list(zip(*(column.tolist() for column in columns), strict=True)))
+def _file_bytes(curve: Decay, suffix: str) -> bytes:
+    from cayleygsp.report.decay_numbers import decay_columns
+
+    if suffix == ".csv":
+        columns = decay_columns(curve)
+        return csv_bytes(list(columns), list(zip(*columns.values(), strict=True)))
+    from cayleygsp.report.decay_figure import draw_decay
+
+    return png_bytes(draw_decay(curve))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from cayleygsp._format import format_at_least, format_at_most
 from cayleygsp.cli.loading import load, need_edges, vertices_text, written
 from cayleygsp.cli.options import (
     ForceOption,
@@ -38,15 +39,16 @@ def info_command(
     """
     check_outputs(output, (".png",), force)
     G, L = load(graph, kind, variable, seed)
-    from cayleygsp.report.density import draw_density
     from cayleygsp.report.facts import graph_facts
-    from cayleygsp.report.frequencies import find_frequencies
 
     with progress(2) as step:
         step("graph")
         facts = graph_facts(G, L)
         if output:
             need_edges(L, "the density of its frequencies")
+            from cayleygsp.report.density import draw_density
+            from cayleygsp.report.frequencies import find_frequencies
+
             step("frequencies")
             picture = png_bytes(draw_density(find_frequencies(L, seed)))
             write_outputs(dict.fromkeys(output, picture))
@@ -57,6 +59,8 @@ def info_command(
 
 
 def _said(facts: GraphFacts) -> dict[str, str]:
+    from cayleygsp.report.facts import degrees_text
+
     more = f", the largest of {vertices_text(facts.largest_component)}" if facts.n_components > 1 else ""
     return {
         "graph": facts.name,
@@ -64,8 +68,7 @@ def _said(facts: GraphFacts) -> dict[str, str]:
         "edges": f"{facts.n_edges:,}" + (f" and {counted(facts.n_loops, 'self-loop')}" if facts.n_loops else ""),
         "components": f"{facts.n_components:,}{more}",
         "without edges": vertices_text(facts.n_isolated),
-        "degrees": f"{facts.degree_min:.4g} to {facts.degree_max:.4g}, median {facts.degree_median:.4g}, "
-        f"mean {facts.degree_mean:.4g}",
+        "degrees": degrees_text(facts),
         "Laplacian": facts.kind,
-        "λ_max": f"at least {facts.lmax_lower:.6g}, certainly at most {facts.lmax_bound:.6g}",
+        "λ_max": f"at least {format_at_least(facts.lmax_lower, 6)}, at most {format_at_most(facts.lmax_bound, 6)}",
     }

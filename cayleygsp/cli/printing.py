@@ -39,7 +39,7 @@ def counted(n: int, one: str, many: str | None = None) -> str:
 
 def print_json(numbers: Any) -> None:
     """Print numbers, and nothing else, to stdout."""
-    from cayleygsp.report.page import finite_numbers
+    from cayleygsp.report.numbers import finite_numbers
 
     print(json.dumps(finite_numbers(numbers), indent=2, allow_nan=False, ensure_ascii=False))
 

@@ -44,7 +44,7 @@ def report_command(
     with progress(len(STEPS) + 1) as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # what was reached stands in the tables
         with input_errors():
-            found = report_on(G, L.kind, order=order, rng=seed, step=step)
+            found = report_on(G, L, order=order, rng=seed, step=step)
         step("page")
         seconds = time.perf_counter() - start
         lead = (
