@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -14,6 +14,9 @@ from cayleygsp.cli.options import MOST_SWEEPS, FilterOptions, GraphOptions, Outp
 from cayleygsp.cli.outputs import png_bytes
 from cayleygsp.cli.polynomial import AskedPolynomial, check_positive
 from cayleygsp.cli.results import Results
+
+if TYPE_CHECKING:
+    from cayleygsp.report.bound_numbers import BoundRow
 
 
 def bound_command(
@@ -38,7 +41,7 @@ def bound_command(
         G, L = load(graph)
         from cayleygsp import bounds
         from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, needs
-        from cayleygsp.report.bounds import bound_table, draw_bounds, say_needs
+        from cayleygsp.report.bound_text import bound_table, gain_text, kappa_text, needs_text
 
         step("filter")
         p = asked.polynomial(L, graph.seed)
@@ -52,11 +55,18 @@ def bound_command(
             needed = needs(L, p, tol, counts[-1])
             kappa = bounds.kappa(L, p.zoom)
         step("files")
-        results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else png_bytes(draw_bounds(rows)))
+        results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else _picture(rows))
     results.show(
         {"kappa": kappa, "order": p.order, "zoom": p.zoom}
         | {"rows": [asdict(row) for row in rows], "needs": asdict(needed)},
-        {"graph": graph_line(G, L), "filter": asked.words(p), "κ": f"{kappa:.6g}"},
+        {"graph": graph_line(G, L), "filter": asked.words(p), "κ": kappa_text(L, p.zoom)},
         bound_table(rows),
-        say_needs(needed),
+        gain_text(rows),
+        needs_text(needed),
     )
+
+
+def _picture(rows: list[BoundRow]) -> bytes:
+    from cayleygsp.report.bound_figure import draw_bounds
+
+    return png_bytes(draw_bounds(rows))

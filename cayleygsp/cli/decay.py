@@ -39,8 +39,9 @@ def decay_command(
         step("graph")
         G, L = load(graph)
         from cayleygsp.localization import decay_curve
+        from cayleygsp.report.decay_numbers import decay_numbers
+        from cayleygsp.report.decay_text import decay_table, decay_text
         from cayleygsp.report.facts import typical_vertex
-        from cayleygsp.report.localization import decay_numbers, decay_table, draw_decay, say_decay
 
         if vertex is not None:
             with input_errors():
@@ -53,16 +54,23 @@ def decay_command(
             warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of the curve says what was reached
             curve = decay_curve(CayleyFilter(L, p, tol=1e-10), start)
         step("files")
-        results.write(lambda ending: _decay_bytes(curve) if ending == ".csv" else png_bytes(draw_decay(curve)))
+        results.write(lambda ending: _table(curve) if ending == ".csv" else _picture(curve))
     results.show(
         decay_numbers(curve) | {"vertex": start, "order": p.order, "zoom": p.zoom},
         {"graph": graph_line(G, L), "filter": asked.words(p), "vertex": f"{start:,}"},
         decay_table(curve),
-        say_decay(curve),
+        decay_text(curve),
     )
 
 
-def _decay_bytes(curve: Decay) -> bytes:
-    header = ["hops", "mass", *(one.name.replace(" ", "_") for one in curve.bounds)]
-    columns = [curve.hops, curve.mass, *(one.mass for one in curve.bounds)]
-    return csv_bytes(header, list(zip(*(column.tolist() for column in columns), strict=True)))
+def _table(curve: Decay) -> bytes:
+    from cayleygsp.report.decay_numbers import decay_columns
+
+    columns = decay_columns(curve)
+    return csv_bytes(list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def _picture(curve: Decay) -> bytes:
+    from cayleygsp.report.decay_figure import draw_decay
+
+    return png_bytes(draw_decay(curve))

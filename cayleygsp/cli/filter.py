@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from cayleygsp._format import counted
 from cayleygsp._text import printable
 from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
 from cayleygsp.cli.loading import graph_line, load, need_edges
@@ -24,7 +25,7 @@ from cayleygsp.cli.polynomial import (
     read_target,
     target_name,
 )
-from cayleygsp.cli.printing import counted, warn
+from cayleygsp.cli.printing import warn
 from cayleygsp.cli.results import Results
 from cayleygsp.cli.signals import SIGNAL_ENDINGS, load_signal
 from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight

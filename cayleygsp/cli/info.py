@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from cayleygsp._format import counted, format_at_least, format_at_most
 from cayleygsp.cli.loading import load, need_edges, vertices_text
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.outputs import png_bytes
-from cayleygsp.cli.printing import counted
 from cayleygsp.cli.results import Results
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def _density_picture(L: Laplacian, seed: int) -> bytes:
 
 
 def _said(facts: GraphFacts) -> dict[str, str]:
+    from cayleygsp.report.facts import degrees_text
+
     more = f", the largest of {vertices_text(facts.largest_component)}" if facts.n_components > 1 else ""
     return {
         "graph": facts.name,
@@ -50,8 +52,7 @@ def _said(facts: GraphFacts) -> dict[str, str]:
         "edges": f"{facts.n_edges:,}" + (f" and {counted(facts.n_loops, 'self-loop')}" if facts.n_loops else ""),
         "components": f"{facts.n_components:,}{more}",
         "without edges": vertices_text(facts.n_isolated),
-        "degrees": f"{facts.degree_min:.4g} to {facts.degree_max:.4g}, median {facts.degree_median:.4g}, "
-        f"mean {facts.degree_mean:.4g}",
+        "degrees": degrees_text(facts),
         "Laplacian": facts.kind,
-        "λ_max": f"at least {facts.lmax_lower:.6g}, certainly at most {facts.lmax_bound:.6g}",
+        "λ_max": f"at least {format_at_least(facts.lmax_lower, 6)}, at most {format_at_most(facts.lmax_bound, 6)}",
     }

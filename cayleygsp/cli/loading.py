@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from cayleygsp._format import counted
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.graphs import load_graph
 from cayleygsp.cli.options import GraphOptions, LaplacianOptions
 from cayleygsp.cli.outputs import csv_bytes
-from cayleygsp.cli.printing import counted
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian, laplacian
 

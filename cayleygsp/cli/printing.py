@@ -28,25 +28,6 @@ _GAP = "  "
 _CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    one, many : str
-        What they are called; with an s by default.
-
-    Examples
-    --------
-    >>> from cayleygsp.cli.printing import counted
-    >>> counted(1, "vertex", "vertices"), counted(2000, "edge")
-    ('1 vertex', '2,000 edges')
-    """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 def json_text(numbers: Any) -> str:
     """Return numbers as JSON: null for what is infinite or unknown, and no control characters."""
     text = json.dumps(finite_numbers(numbers), indent=2, allow_nan=False, ensure_ascii=False)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from cayleygsp._format import counted
 from cayleygsp._text import printable
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.loading import graph_line, load, vertices_text
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_fit_order
-from cayleygsp.cli.printing import counted
 from cayleygsp.cli.results import Results
 from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.graph import Graph

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cayleygsp._format import counted
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.loading import graph_line, load, need_edges, rows_bytes
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.outputs import png_bytes
 from cayleygsp.cli.polynomial import check_positive, check_product
-from cayleygsp.cli.printing import counted
 from cayleygsp.cli.results import Results
+
+if TYPE_CHECKING:
+    from cayleygsp.report.frequencies import Frequencies
 
 # How many of the lowest frequencies are looked at where no number is given, as in the paper's figure 1.
 DEFAULT_LOWEST = 15
@@ -47,8 +50,8 @@ def zoom_command(
         if n_lowest > L.n_vertices:
             raise BadInput(f"--lowest must be at most the number of vertices {L.n_vertices}, got {n_lowest}")
         from cayleygsp.report.frequencies import find_frequencies
-        from cayleygsp.report.zoom import draw_half_circles, zoom_table
         from cayleygsp.report.zoom_numbers import suggested_zooms, zoom_rows
+        from cayleygsp.report.zoom_text import zoom_table
 
         step("frequencies")
         frequencies = find_frequencies(L, graph.seed)
@@ -56,11 +59,7 @@ def zoom_command(
         with input_errors():
             rows = zoom_rows(frequencies, chosen, n_lowest)
         step("files")
-        results.write(
-            lambda ending: (
-                rows_bytes(rows) if ending == ".csv" else png_bytes(draw_half_circles(frequencies, chosen, n_lowest))
-            )
-        )
+        results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else _picture(frequencies, chosen, n_lowest))
     how = "" if frequencies.density.exact else ", estimated from the spectral density"
     reach = f"{counted(n_lowest, 'frequency', 'frequencies')}, up to λ = {rows[0].frequency:.4g}{how}"
     results.show(
@@ -68,3 +67,9 @@ def zoom_command(
         {"graph": graph_line(G, L), "lowest": reach},
         zoom_table(rows),
     )
+
+
+def _picture(frequencies: Frequencies, zooms: list[float], n_lowest: int) -> bytes:
+    from cayleygsp.report.zoom_figure import draw_half_circles
+
+    return png_bytes(draw_half_circles(frequencies, zooms, n_lowest))

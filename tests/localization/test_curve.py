@@ -1,0 +1,128 @@
+"""Decay about a vertex, fitted and proved, against the dense eigendecomposition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import cayleygsp as cg
+from cayleygsp import bounds, localization
+from tests.localization.helpers import EXPONENTS, brute_force_masses
+from tests.oracle import dense_filter
+from tests.strategies import cayley_polynomials, laplacians
+
+
+@given(L=laplacians(), poly=cayley_polynomials(max_order=6, max_zoom=10), p=EXPONENTS, vertex=st.integers(0, 13))
+def test_measured_masses_are_within_every_curve_where_it_is_proved(L, poly, p, vertex):
+    vertex %= L.n_vertices
+    curve = localization.decay_curve(cg.CayleyFilter(L, poly, method="exact"), vertex, p)
+    y = dense_filter(L, poly)[:, vertex]
+    # how far the oracle itself may be off, as a share of the norm
+    slack = poly.error_weight() * (poly.zoom * L.lmax + 1) * L.n_vertices * 2**-50 / np.linalg.norm(y, p)
+    slack *= L.n_vertices ** max(1 / p - 0.5, 0)
+    masses = brute_force_masses(y, localization.hops(L, vertex), p)
+    assert {bound.name for bound in curve.bounds} == {"jacobi", "series"} | ({"theorem 4"} if p == 2 else set())
+    for bound in curve.bounds:
+        assert (masses <= bound.mass * (1 + 1e-9) + 2 * slack)[bound.valid].all(), bound.name
+        assert bound.name == "theorem 4" or bound.valid.all()
+
+
+@settings(max_examples=30)
+@given(
+    L=laplacians(), poly=cayley_polynomials(max_order=5, max_zoom=10), method=st.sampled_from(["jacobi", "chebyshev"])
+)
+def test_masses_of_other_methods_are_within_the_curves_and_the_floor(L, poly, method):
+    options = {"n_iter": 8} if method == "jacobi" else {"tol": 1e-5}
+    curve = localization.decay_curve(cg.CayleyFilter(L, poly, method=method, **options), range(L.n_vertices))
+    for bound in curve.bounds:
+        assert (curve.mass <= bound.mass * (1 + 1e-9) + curve.floor)[bound.valid].all(), bound.name
+
+
+@pytest.mark.parametrize("zoom", [0.05, 0.5, 2.0])
+def test_theorem_4_has_its_constants_and_holds_at_multiples_of_the_order(zoom):
+    """Of c_5 alone, for which the bound that its proof uses is broken."""
+    L = cg.laplacian(cg.gallery.ring(64))
+    curve = localization.decay_curve(
+        cg.CayleyFilter(L, cg.CayleyPolynomial([0, 0, 0, 0, 0, 1], zoom), method="exact"), 0
+    )
+    theorem = curve.bound("theorem 4")
+    assert theorem.gamma == pytest.approx(bounds.kappa(L, zoom) ** (1 / 5))
+    assert theorem.c == pytest.approx(4 * 5 / curve.norm)
+    assert_allclose(theorem.mass, theorem.c * theorem.gamma**curve.hops)
+    assert theorem.valid[::5].all()
+    assert (curve.mass <= theorem.mass + curve.floor)[::5].all()
+
+
+@given(a=st.floats(0, 100), j=st.integers(1, 50))
+def test_the_factor_that_theorem_4_has_to_spare_covers_the_powers_that_it_drops(a, j):
+    assert min(1.0, (1 + a) ** j - 1) <= 2 * j * a + 1e-13
+
+
+def test_theorem_4_carries_root_n_where_degrees_differ():
+    L = cg.laplacian(cg.gallery.path(25))
+    g = cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1, 0.5], 0.5), method="exact")
+    curve = localization.decay_curve(g, 12)
+    assert curve.bound("theorem 4").c == pytest.approx(4 * np.sqrt(25) * (1 + 2 * 0.5) / curve.norm)
+
+
+def test_fit_recovers_an_exponential_and_leaves_out_what_is_below_the_floor():
+    masses = np.append(0.3 * 0.5 ** np.arange(10), [1e-9, 3e-9, 0.0])
+    fit = localization.fit_decay(masses, floor=1e-8)
+    assert (fit.c, fit.gamma, fit.r_squared) == pytest.approx((0.3, 0.5, 1.0))
+    assert fit.n_points == 10
+    assert localization.fit_decay(masses).gamma != pytest.approx(0.5)
+    assert localization.fit_decay(np.array([0.4, 0.0])).n_points == 1
+
+
+def test_series_curve_has_about_the_measured_rate_and_theorem_4_has_not():
+    L = cg.laplacian(cg.gallery.ring(64))
+    curve = localization.decay_curve(cg.CayleyFilter(L, cg.CayleyPolynomial([0.5, -0.25], 1.0), method="exact"), 0)
+    proved = localization.fit_decay(curve.bound("series").mass, 1e-10)
+    assert curve.fit.gamma == pytest.approx(proved.gamma, rel=0.03)
+    assert curve.bound("theorem 4").gamma > 1.5 * curve.fit.gamma
+    assert curve.fit.r_squared > 0.99
+
+
+def test_several_vertices_give_the_mean_of_masses_and_of_curves():
+    L = cg.laplacian(cg.gallery.sensor(30, rng=0))
+    g = cg.CayleyFilter(L, cg.CayleyPolynomial([0.2, 0.5, 0.3j], 0.4), method="exact")
+    both = localization.decay_curve(g, [3, 7])
+    one, other = (localization.decay_curve(g, m, n_hops=both.hops[-1]) for m in (3, 7))
+    assert_allclose(both.mass, (one.mass + other.mass) / 2)
+    for name in ("theorem 4", "jacobi", "series"):
+        assert_allclose(both.bound(name).mass, (one.bound(name).mass + other.bound(name).mass) / 2)
+
+
+def test_other_filters_have_only_the_curve_of_their_series():
+    L = cg.laplacian(cg.gallery.grid(6))
+    heat = localization.decay_curve(cg.KernelFilter(L, lambda lam: np.exp(-lam), tol=1e-10), 0)
+    assert [bound.name for bound in heat.bounds] == ["series"]
+    assert not heat.bound("series").valid.any()  # nothing but samples is known
+    assert heat.bound("theorem 4") is None
+    curve = localization.decay_curve(cg.ChebyshevFilter(L, [0.5, 0.3, 0.2]), 0)
+    assert curve.bound("series").valid.all()
+    assert (curve.mass <= curve.bound("series").mass * (1 + 1e-9) + curve.floor).all()
+    assert (curve.bound("series").mass[2:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda g: localization.hops(cg.gallery.ring(5), 5), ValueError, "`vertex` must be below"),
+        (lambda g: localization.mass_outside("g", 0), TypeError, "`filter` must be a graph filter, got str"),
+        (lambda g: localization.mass_outside(g, 0, p=0.5), ValueError, "`p` must be at least 1, got 0.5"),
+        (lambda g: localization.mass_outside(g, 0, p=np.nan), ValueError, "`p` must be at least 1"),
+        (lambda g: localization.mass_outside(g, 0, n_hops=-1), ValueError, "`n_hops` must be at least 0"),
+        (lambda g: localization.mass_outside(g, []), ValueError, "`vertices` must hold at least one"),
+        (lambda g: localization.mass_outside(g, 1.5), TypeError, "`vertex` must be an integer"),
+        (lambda g: localization.decay_curve(g, 0, floor=-1.0), ValueError, "`floor` must not be negative"),
+        (lambda g: localization.jacobi_support(0, 1), ValueError, "`order` must be at least 1"),
+    ],
+)
+def test_bad_arguments_are_refused(call, error, message):
+    g = cg.CayleyFilter(cg.gallery.ring(5), cg.CayleyPolynomial([1, 2], 1.0))
+    with pytest.raises(error, match=message):
+        call(g)
