@@ -74,16 +74,18 @@ def temporary_folder(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 def _stage(path: Path, content: bytes, temporary: Path) -> tuple[Path, Path | None]:
     """Write what is new, and keep what is old, beside the place of a file."""
-    new, old = temporary / path.name, None
+    (temporary / "new").mkdir()
+    new = temporary / "new" / path.name
     new.write_bytes(content)
-    if path.exists():
-        shutil.copymode(path, new)
-        (temporary / "old").mkdir()
-        old = temporary / "old" / path.name
-        try:
-            os.link(path, old)
-        except OSError:  # not every file system has links
-            shutil.copy2(path, old)
+    if not path.exists():
+        return new, None
+    shutil.copymode(path, new)
+    (temporary / "old").mkdir()
+    old = temporary / "old" / path.name
+    try:
+        os.link(path, old)
+    except OSError:  # not every file system has links
+        shutil.copy2(path, old)
     return new, old
 
 

@@ -72,7 +72,7 @@ def _check_place(path: Path, force: bool) -> None:
         if path.parent.exists():
             raise ValueError(f"'{shown}' cannot be written: '{folder}' is no folder")
         raise ValueError(f"'{shown}' cannot be written: there is no folder '{folder}', make it first")
-    if place.exists() and not place.is_file():
+    if place.is_symlink() or (place.exists() and not place.is_file()):  # what is a link still leads nowhere
         raise ValueError(f"'{shown}' cannot be written: it is not a regular file")
     if place.exists() and not force:
         raise ValueError(f"'{shown}' exists; give --force to overwrite it")

@@ -17,6 +17,8 @@ from cayleygsp.cli.streams import write_output
 if TYPE_CHECKING:
     from cayleygsp._html import Table
 
+    Part = Mapping[str, str] | Table | str
+
 
 class Results:
     """Where the results of a command go; checked when made, before any work.
@@ -57,7 +59,7 @@ class Results:
         contents = {path: make(ending) for path, ending in self._endings.items()}
         write_outputs(contents)
 
-    def show(self, numbers: Mapping[str, Any], *parts: Mapping[str, str] | Table | str) -> None:
+    def show(self, numbers: Mapping[str, Any], *parts: Part) -> None:
         """Print numbers as JSON if the user wants that, else words: facts, tables and sentences.
 
         Parameters
@@ -72,19 +74,24 @@ class Results:
         elif not self._options.quiet:
             to_stderr = STANDARD in self._endings
             width = line_width(sys.stderr if to_stderr else sys.stdout)
-            text = "".join(_part_text(part, width) for part in (*parts, self._written()) if part)
+            text = "".join(_part_text(part, width) for part in self._with_written(parts))
             if to_stderr:
                 with suppress(OSError):
                     sys.stderr.write(text)
             else:
                 write_output(text)
 
-    def _written(self) -> dict[str, str]:
+    def _with_written(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """Add the names of the files, to the facts where these come last."""
         paths = [printable(path) for path in self._endings if path != STANDARD]
-        return {"written": ", ".join(paths)} if paths else {}
+        if not paths:
+            return parts
+        written = {"written": ", ".join(paths)}
+        *before, last = parts
+        return (*before, {**last, **written}) if isinstance(last, Mapping) else (*parts, written)
 
 
-def _part_text(part: Mapping[str, str] | Table | str, width: int | None) -> str:
+def _part_text(part: Part, width: int | None) -> str:
     if isinstance(part, str):
         return paragraph_text(part, width)
     if isinstance(part, Mapping):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal as signals
 import subprocess
 import sys
@@ -69,3 +70,110 @@ def test_interrupt_ends_cleanly(tmp_path):
     assert process.returncode == 130
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+MESSAGES = {
+    "full": ("standard output cannot be written: No space left on device", ["info", "@ring:8"]),
+    "full, help": ("No space left on device", ["--help"]),
+    "full, version": ("No space left on device", ["--version"]),
+    "closed": ("standard output cannot be written: it is closed", ["info", "@ring:8", "--json"]),
+    "closed, help": ("it is closed", ["--help"]),
+    "closed, result": ("it is closed", ["zoom", "@ring:8", "-q", "-o", "-"]),
+    "pipe": ("standard output cannot be written", ["info", "@ring:8"]),
+    "pipe, help": ("standard output cannot be written", ["--help"]),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize("case", MESSAGES)
+def test_a_standard_output_that_is_lost_is_one_line_and_exit_code_1(tmp_path, case):
+    message, arguments = MESSAGES[case]
+    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', *arguments])}"
+    if case.startswith("pipe"):
+        reader, writer = os.pipe()
+        os.close(reader)
+    else:
+        writer = subprocess.DEVNULL
+        call += " >/dev/full" if case.startswith("full") else " >&-"
+    done = subprocess.run(
+        ["sh", "-c", call], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("cayleygsp: error: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_closed_stderr_changes_nothing(tmp_path):
+    for arguments, code in ((["info", "@ring:8"], 0), (["info", "missing.mtx"], 2)):
+        call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', *arguments])} 2>&-"
+        done = subprocess.run(["sh", "-c", call], cwd=tmp_path, stdout=subprocess.PIPE, check=False)
+        assert done.returncode == code
+
+
+def test_files_are_written_though_standard_output_is_closed(tmp_path):
+    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', 'zoom', '@ring:8', '-q', '-o', 'z.csv'])} >&-"
+    assert subprocess.run(["sh", "-c", call], cwd=tmp_path, check=False).returncode == 0
+    assert (tmp_path / "z.csv").read_text().startswith("zoom,")
+
+
+INTERRUPTED_AT = [
+    "typer",
+    "numpy",
+    "scipy.sparse",
+    "cayleygsp.laplacians",
+    "cayleygsp.filters",
+    "cayleygsp.report.facts",
+]
+
+
+@pytest.mark.parametrize("module", INTERRUPTED_AT)
+@pytest.mark.parametrize("entry", ["module", "script"])
+def test_an_interrupt_while_modules_are_loaded_ends_cleanly(tmp_path, module, entry):
+    # a finder that is asked for every module before it is loaded sends the signal, so that the moment is certain
+    program = f"""
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["cayleygsp", "info", "@ring:8"]
+"""
+    program += (
+        "runpy.run_module('cayleygsp.cli', run_name='__main__', alter_sys=False)"
+        if entry == "module"
+        else "from cayleygsp.cli import main\nsys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_entry_point_loads_the_standard_library_alone():
+    code = "import sys, cayleygsp.cli\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    ours = {name for name in loaded if name.startswith("cayleygsp")}
+    assert ours == {"cayleygsp", "cayleygsp.cli"}
+    for other in ("numpy", "scipy", "typer", "rich"):
+        assert other not in loaded
+
+
+def test_signals_and_graphs_come_from_standard_input(tmp_path):
+    (tmp_path / "f.txt").write_text("1\n0\n0\n")
+    common = ["--pass", "heat:1", "-q", "-o", "-"]
+    first = [sys.executable, "-m", "cayleygsp.cli", "filter", "-", "f.txt", *common]
+    second = [sys.executable, "-m", "cayleygsp.cli", "filter", "@path:3", "-", *common]
+    by_graph = subprocess.run(first, input="0 1\n1 2\n", cwd=tmp_path, capture_output=True, text=True, check=True)
+    by_signal = subprocess.run(second, input="1\n0\n0\n", cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert by_graph.stdout == by_signal.stdout
+    assert by_graph.stdout.count("\n") == 3
+
+
+def test_a_closed_standard_input_is_one_line(tmp_path):
+    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', 'info', '-'])} <&-"
+    done = subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "standard input" in done.stderr
+    assert done.stderr.count("\n") == 1
