@@ -63,7 +63,7 @@ def facts_text(facts: Mapping[str, str], width: int | None = None) -> str:
     lines = []
     for name, value in facts.items():
         line = f"{name:<{indent}}{printable(value)}"
-        if width is None:
+        if width is None or width < 2 * indent:
             lines.append(line)
         else:
             lines += textwrap.wrap(

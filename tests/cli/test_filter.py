@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.cli import main, options
-from tests.cli.running import N, run_json
+from cayleygsp.cli import filter, main, options
+from tests.cli.running import N, refused, run_json
 from tests.oracle import dense_filter
 
 
@@ -69,3 +69,47 @@ def test_force_overwrites(folder, capsys):
     (folder / "y.npy").write_text("old")
     run_json(capsys, "filter", "@communities", "f.npy", "--pass", "heat:1", "-o", "y.npy", "--force")
     assert np.load("y.npy").shape == (N, 2)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "chebyshev", "multigrid", "jacobi"])
+def test_the_method_is_the_one_that_is_asked_for(folder, capsys, method):
+    arguments = ("--coeffs", "0.5,-0.25", "--zoom", "0.1", "--method", method, "-o", f"{method}.npy")
+    found = run_json(capsys, "filter", "@communities", "f.npy", *arguments)
+    if method != "auto":
+        assert found["method"].startswith(method)
+    L = cg.laplacian(cg.gallery.communities(rng=0))
+    expected = dense_filter(L, cg.CayleyPolynomial([0.5, -0.25], 0.1)) @ np.load("f.npy")
+    assert np.linalg.norm(np.load(f"{method}.npy") - expected) <= 1e-5 * np.linalg.norm(expected)
+
+
+def test_a_method_that_cannot_reach_the_tolerance_is_one_line(folder, capsys):
+    arguments = ("--coeffs", "0.5,-0.25", "--zoom", "1e6", "--method", "jacobi", "-o", "y.npy")
+    assert "sweeps" in refused(capsys, "filter", "@communities", "f.npy", *arguments)
+
+
+def test_a_signal_without_columns_is_refused_before_work(folder, capsys, monkeypatch):
+    np.save("none.npy", np.ones((9, 0)))
+    monkeypatch.setattr(filter, "CayleyFilter", None)
+    said = refused(capsys, "filter", "@ring:9", "none.npy", "--coeffs", "1,1", "--zoom", "1", "-o", "y.npy")
+    assert "none.npy" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy", "none.npy"]
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"], ["--json"]])
+def test_a_tolerance_that_was_not_reached_is_told_in_every_form(folder, capsys, quiet):
+    arguments = ("--coeffs", "0.5,-0.25", "--zoom", "1", "--tol", "1e-18", "-o", "y.npy", *quiet)
+    assert main(["filter", "@communities", "f.npy", *arguments]) == 3
+    captured = capsys.readouterr()
+    assert captured.err.startswith("cayleygsp: warning: ")
+    assert "e-1" in captured.err
+    assert captured.err.count("\n") == 1
+    assert np.load("y.npy").shape == (N, 2)
+    assert (captured.out == "") == (quiet == ["--quiet"])
+
+
+def test_directed_graphs_are_made_undirected_when_asked_for(folder, capsys):
+    np.save("w.npy", np.array([[0.0, 1.0, 0.0], [3.0, 0.0, 2.0], [0.0, 2.0, 0.0]]))
+    assert "symmetric" in refused(capsys, "info", "w.npy")
+    largest = run_json(capsys, "info", "w.npy", "--symmetrize", "max")
+    mean = run_json(capsys, "info", "w.npy", "--symmetrize", "mean")
+    assert (largest["degree_max"], mean["degree_max"]) == (5.0, 4.0)

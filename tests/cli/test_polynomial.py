@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from cayleygsp.cli import options
 from tests.cli.running import refused, run_json
 
 
@@ -27,3 +30,19 @@ def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name)
     rest = ["-o", "page.html"] if name == "report" else ["--zoom", "1", "--order", "2", "-o", "a.csv"]
     assert "`zoom` times the largest degree must be finite" in refused(capsys, name, "@ring:9", *rest)
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+@pytest.mark.parametrize(
+    ("call", "most"),
+    [
+        (["bound", "@ring:9", "--zoom", "1", "--order"], options.MOST_ORDER),
+        (["decay", "@ring:9", "--zoom", "1", "--order"], options.MOST_ORDER),
+        (["bound", "@ring:9", "--target", "low:1", "--order"], options.MOST_FIT_ORDER),
+        (["filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", "y.npy", "--order"], options.MOST_FIT_ORDER),
+        (["design", "--target", "low:1", "--lmax", "4", "--order"], options.MOST_FIT_ORDER),
+        (["report", "@ring:9", "-o", "page.html", "--order"], options.MOST_FIT_ORDER),
+    ],
+)
+def test_orders_have_a_ceiling_with_a_reason(folder, capsys, call, most):
+    said = refused(capsys, *call, str(most + 1))
+    assert re.search(rf"--order .*must be at most {most:,}, as time grows with .*, got {most + 1:,}", said)

@@ -118,17 +118,16 @@ def test_files_are_written_though_standard_output_is_closed(tmp_path):
 
 
 INTERRUPTED_AT = [
-    "typer",
-    "numpy",
-    "scipy.sparse",
-    "cayleygsp.laplacians",
-    "cayleygsp.filters",
-    "cayleygsp.report.facts",
+    ("typer", "module"),
+    ("numpy", "module"),
+    ("typer", "script"),
+    ("scipy.sparse", "script"),
+    ("cayleygsp.filters", "script"),
+    ("cayleygsp.report.facts", "script"),
 ]
 
 
-@pytest.mark.parametrize("module", INTERRUPTED_AT)
-@pytest.mark.parametrize("entry", ["module", "script"])
+@pytest.mark.parametrize(("module", "entry"), INTERRUPTED_AT)
 def test_an_interrupt_while_modules_are_loaded_ends_cleanly(tmp_path, module, entry):
     # a finder that is asked for every module before it is loaded sends the signal, so that the moment is certain
     program = f"""

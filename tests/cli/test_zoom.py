@@ -22,3 +22,8 @@ def test_zoom_gives_the_share_of_the_half_circle(folder, capsys):
 def test_same_seed_gives_the_same_numbers(capsys):
     first, again, other = (run_json(capsys, "zoom", "@grid:40", "--seed", seed) for seed in ("1", "1", "2"))
     assert first == again != other
+
+
+@pytest.mark.parametrize(("n", "n_lowest"), [(2, 2), (9, 9), (14, 14), (15, 15), (40, 15)])
+def test_small_graphs_have_fewer_lowest_frequencies(capsys, n, n_lowest):
+    assert run_json(capsys, "zoom", f"@path:{n}")["rows"][0]["n_lowest"] == n_lowest
