@@ -75,8 +75,8 @@ class Graph:
         graph: GraphLike,
         symmetrize: Symmetrize,
         *,
-        coords: ArrayLike | None = None,
-        labels: ArrayLike | None = None,
+        coords: FloatArray | None = None,
+        labels: Array | None = None,
         name: str = "",
     ) -> Graph:
         r"""Return a directed graph without its directions.
@@ -333,6 +333,9 @@ def _check_indices(matrix: Any, name: str) -> None:
         return
     try:
         matrix.check_format(full_check=True)
+        # Without entries scipy does not look at this, and reads outside of its arrays afterwards.
+        if (np.diff(matrix.indptr) < 0).any():
+            raise ValueError("indptr must be a non-decreasing sequence")
     except ValueError as error:
         raise ValueError(
             f"`{name}` must be a valid {matrix.format} matrix, got index arrays that do not fit: {error}"

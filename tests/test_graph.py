@@ -252,6 +252,14 @@ def test_indices_outside_the_matrix_are_refused(kind):
         as_adjacency(raw)
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+def test_index_pointers_that_go_back_to_no_entries_are_refused(kind):
+    matrix = getattr(sparse, f"{kind}_array")((4, 4))
+    matrix.indptr[:] = [0, 2, 4, 6, 0]
+    with pytest.raises(ValueError, match=r"index arrays that do not fit: indptr must be a non-decreasing sequence"):
+        as_adjacency(matrix)
+
+
 # Graph.
 
 

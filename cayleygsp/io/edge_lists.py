@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from scipy import sparse
 from cayleygsp._text import natural_key, printable, quoted
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.io.content import Content, Request
-from cayleygsp.io.files import decode, read_content, read_stream
+from cayleygsp.io.files import Readable, decode, read_content, read_stream
 from cayleygsp.io.labels import label_array
 from cayleygsp.io.limits import check_memory
 
@@ -52,7 +52,7 @@ def read_edge_list(file: Path, request: Request) -> Content:
     return _content(read_content(file, _COST), file, request)
 
 
-def read_edge_stream(stream: IO[bytes], file: Path, request: Request) -> Content:
+def read_edge_stream(stream: Readable, file: Path, request: Request) -> Content:
     """Return adjacency matrix and labels of an edge list in a stream; ``file`` is what messages call it."""
     return _content(read_stream(stream, file, _COST), file, request)
 

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 from xml.etree.ElementTree import ParseError
 
 from cayleygsp._memory import format_bytes
@@ -15,6 +15,13 @@ from cayleygsp._text import quoted
 from cayleygsp.io.limits import InputError, check_memory, memory_limit, text_limit
 
 _CHUNK = 2**20
+
+
+class Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to so many bytes, none at the end."""
 
 
 def check_file(file: Path) -> None:
@@ -57,7 +64,8 @@ def read_content(file: Path, cost: int) -> bytes:
         n_packed = file.stat().st_size
         if file.name.lower().endswith(".gz"):
             try:
-                content = read_at_most(gzip.GzipFile(fileobj=stream), text_limit(n_packed), file)
+                limit = min(text_limit(n_packed), memory_limit() // cost)
+                content = read_at_most(gzip.GzipFile(fileobj=stream), limit, file)
             except (OSError, EOFError, zlib.error):
                 raise ValueError(f"{quoted(file)} is not a complete gzip file") from None
         else:
@@ -69,7 +77,7 @@ def read_content(file: Path, cost: int) -> bytes:
     return content
 
 
-def read_stream(stream: IO[bytes], file: Path, cost: int) -> bytes:
+def read_stream(stream: Readable, file: Path, cost: int) -> bytes:
     """Return what a stream has, such as standard input; ``file`` is what messages call it."""
     content = read_at_most(stream, memory_limit() // cost, file)
     if not content.strip():
@@ -77,7 +85,7 @@ def read_stream(stream: IO[bytes], file: Path, cost: int) -> bytes:
     return content
 
 
-def read_at_most(stream: IO[bytes], limit: int, file: Path) -> bytes:
+def read_at_most(stream: Readable, limit: int, file: Path) -> bytes:
     """Return all that a stream has; stop and reject it when that is more than the limit."""
     content = bytearray()
     while chunk := stream.read(_CHUNK):

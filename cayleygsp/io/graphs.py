@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
 
 from cayleygsp._text import printable, quoted
 from cayleygsp._typing import Symmetrize
@@ -13,7 +12,7 @@ from cayleygsp._validation import check_choice
 from cayleygsp.graph import SYMMETRIZE, AsymmetryError, Graph, as_adjacency
 from cayleygsp.io.content import Content, Request
 from cayleygsp.io.edge_lists import read_edge_list, read_edge_stream
-from cayleygsp.io.files import check_file
+from cayleygsp.io.files import Readable, check_file
 from cayleygsp.io.graphml import read_graphml
 from cayleygsp.io.matlab import read_mat
 from cayleygsp.io.matrices import read_npy, read_npz
@@ -115,7 +114,7 @@ def read_graph(
     return _graph(_READERS[ending](file, request), file, file.name[: -len(ending)], request)
 
 
-def read_edges(stream: IO[bytes], *, name: str = "standard input", symmetrize: Symmetrize | None = None) -> Graph:
+def read_edges(stream: Readable, *, name: str = "standard input", symmetrize: Symmetrize | None = None) -> Graph:
     r"""Return the graph of an edge list in a stream of bytes, such as ``sys.stdin.buffer``.
 
     Parameters

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cayleygsp import _memory
-from cayleygsp._memory import format_bytes
+from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._text import quoted
 
 FREE_VERTICES = 1_000_000
@@ -38,7 +37,7 @@ class InputError(ValueError):
 
 def memory_limit() -> int:
     """Return the bytes that reading a file may take."""
-    return _memory.available_memory() // 2
+    return available_memory() // 2
 
 
 def text_limit(n_packed: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from io import BytesIO
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cayleygsp._typing import Array, ArrayLike
 from cayleygsp._validation import check_signals
 from cayleygsp.graph import Graph
 from cayleygsp.io.array_headers import native, read_array, read_header
-from cayleygsp.io.files import check_file, decode, parsing, read_content, read_stream
+from cayleygsp.io.files import Readable, check_file, decode, parsing, read_content, read_stream
 from cayleygsp.io.limits import InputError, check_memory
 from cayleygsp.io.tables import COST, Table, parse_table
 
@@ -50,11 +50,10 @@ def read_signal(path: str | os.PathLike[str], graph: Graph) -> Array:
 
     Notes
     -----
-    A text may start with a header, a line with a word that is no number in any place but the first. Its first column
-    has the names of the vertices if the header's first cell is empty, as in what pandas writes, or is one of
-    vertex, node, name, label, id, index; or if there are words in that column. Rows then may come in any order, one
-    for each vertex. Names are the graph's labels if these are all different, else the numbers of the vertices from
-    0 on.
+    A text may start with a header, a line without numbers. Its first column has the names of the vertices if the first
+    cell of the header is empty, as in what pandas writes, or is one of vertex, node, name, label, id, index (there may
+    be numbers in the other cells then); or if there are words in that column. Rows then may come in any order, one for
+    each vertex. Names are the graph's labels if these are all different, else the numbers of the vertices from 0 on.
 
     Examples
     --------
@@ -82,10 +81,8 @@ def read_table(file: Path) -> Table:
     return parse_table(decode(read_content(file, COST), file, "numbers"), file)
 
 
-def read_table_stream(stream: IO[bytes], file: Path) -> Table:
+def read_table_stream(stream: Readable, file: Path) -> Table:
     """Return numbers in a stream, an array by numpy.save or text; ``file`` is what messages call it."""
-    from io import BytesIO
-
     content = read_stream(stream, file, COST)
     if not content.startswith(_NPY_MAGIC):
         return parse_table(decode(content, file, "numbers"), file)

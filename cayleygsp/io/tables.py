@@ -105,16 +105,19 @@ def _is_number(word: str) -> bool:
 def _split_header(rows: list[_Row]) -> tuple[list[str] | None, list[_Row]]:
     """Return the header, if the first row is one, and the other rows."""
     first = rows[0][1]
-    # A word in the first place alone may be the name of a vertex, unless it is all there is.
-    words = [not _is_number(word) for word in (first[1:] or first)]
-    if len(rows) > 1 and (any(words) or (first[0] == "" and len(first) > 1)):
+    if len(rows) > 1 and (_heads_names(first) or not any(map(_is_number, first))):
         return first, rows[1:]
     return None, rows
 
 
+def _heads_names(header: list[str]) -> bool:
+    """Tell whether a header says that the first column has the names of the rows."""
+    return len(header) > 1 and header[0].lower() in NAME_HEADERS
+
+
 def _has_names(header: list[str] | None, body: list[_Row]) -> bool:
     """Tell whether the first column has the names of the rows."""
-    if header is not None and len(header) > 1 and header[0].lower() in NAME_HEADERS:
+    if header is not None and _heads_names(header):
         return True
     return all(len(fields) > 1 for _, fields in body) and not all(_is_number(fields[0]) for _, fields in body)
 

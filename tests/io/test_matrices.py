@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 import scipy.io
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from cayleygsp.io import read_graph
+from cayleygsp.io.content import Request
+from cayleygsp.io.matrix_market import read_mtx
 from tests.io.helpers import W, read_text, refusal, write
 
 
@@ -39,15 +43,71 @@ def test_matrix_market_pattern_and_dense_forms(tmp_path):
     assert_array_equal(read_text(tmp_path, dense, "d.mtx").W.toarray(), [[0, 4], [4, 0]])
 
 
-def test_matrix_market_error_names_the_line(tmp_path):
-    text = "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 1\n9 2 1\n"
-    assert "Line 4" in refusal(write(tmp_path / "a.mtx", text))
+HEAD = "%%MatrixMarket matrix coordinate real symmetric\n% by hand\n\n"
 
 
-@pytest.mark.parametrize("end", ["1E", "1e-", "1e+\n\n"])
-def test_matrix_market_that_ends_within_a_number_is_refused(tmp_path, end):
-    text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 2 " + end
-    assert "ends within a number" in refusal(write(tmp_path / "a.mtx", text))
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD + "3 3 2\n2 1 1\n9 2 1\n", "line 6: expected a row and a column from 1 up to 3 and 3, got '9 2 1'"),
+        (HEAD + "3 3 2\n2 1 1\n\n0 2 1\n", "line 7: expected a row and a column from 1"),
+        (HEAD + "3 3 2\n2 1 1\n1.5 2 1\n", "line 6: expected a row and a column from 1"),
+        (HEAD + "3 3 2\n2 1 1\nnan 2 1\n", "line 6: expected a row and a column from 1"),
+        (HEAD + "3 3 2\n2 1 1\n3 2 1E", "line 6: expected 3 numbers, got '3 2 1E'"),
+        (HEAD + "3 3 2\n2 1 1\n3 2 1e-", "line 6: expected 3 numbers, got '3 2 1e-'"),
+        (HEAD + "3 3 2\n2 1 1\n3 2 1e+\n\n", "line 6: expected 3 numbers, got '3 2 1e+'"),
+        (HEAD + "3 3 2\n2 1 1 7\n3 2 1\n", "line 5: expected 3 numbers, got '2 1 1 7'"),
+        (HEAD + "3 3 2\n2 1\n3 2 1\n", "line 5: expected 3 numbers, got '2 1'"),
+        (HEAD + "3 3 2\n2 1 1 3 2 1\n", "line 5: expected 3 numbers"),
+        (HEAD + "3 3 2\n2 1 1.5000\n", "it declares 2 entries, and has 1"),
+        (HEAD + "3 3 1\n2 1 1\n3 2 1\n", "it declares 1 entries, and has 2"),
+        (HEAD + "3 3 2\n2 1 1\n3 2 \x1b[31m\n", r"line 6: expected 3 numbers, got '3 2 \x1b[31m'"),
+        (HEAD + "3 3\n", "line 4: expected the numbers of rows, columns and entries, got '3 3'"),
+        (HEAD + "3 3 -2\n", "line 4: expected the numbers of rows, columns and entries"),
+        (HEAD + "3 4 1\n2 1 1\n", "line 4: expected as many rows as columns, as it is symmetric"),
+        (HEAD, "it has no line with its sizes"),
+        ("%%MatrixMarket vector coordinate real general\n3 1\n2 1\n", "it must start with a line like"),
+        ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n2 1 1 1\n", "got 'complex general'"),
+        ("%%MatrixMarket matrix array pattern general\n2 2\n", "got 'pattern general'"),
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n2\nx\n4\n", "line 5: expected a number, got 'x'"),
+    ],
+)
+def test_matrix_market_errors_name_the_line(tmp_path, text, message):
+    assert message in refusal(write(tmp_path / "a.mtx", text))
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
+def test_matrix_market_is_read_as_scipy_does(tmp_path, symmetry, dense, field):
+    if dense and field == "pattern":
+        return
+    lower = np.tril(np.random.default_rng(0).integers(0, 4, (5, 5)), -1)
+    matrix = {"general": lower + 1, "symmetric": lower + lower.T + np.eye(5), "skew-symmetric": lower - lower.T}[
+        symmetry
+    ]
+    matrix = matrix.astype(np.float64 if field == "real" else np.int64)
+    written = matrix if dense else sparse.coo_array(matrix)
+    scipy.io.mmwrite(tmp_path / "a.mtx", written, field=field, symmetry=symmetry, precision=17)
+    ours, theirs = read_mtx(tmp_path / "a.mtx", Request()).matrix, scipy.io.mmread(tmp_path / "a.mtx")
+    ours, theirs = (x if isinstance(x, np.ndarray) else x.toarray() for x in (ours, theirs))
+    assert_array_equal(ours, theirs)
+
+
+@given(st.data())
+def test_damaged_matrix_market_files_are_refused_or_read(tmp_path_factory, data):
+    file = tmp_path_factory.getbasetemp() / "damaged.mtx"
+    scipy.io.mmwrite(file, sparse.coo_array(W), symmetry="symmetric")
+    content = bytearray(file.read_bytes())
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), min_size=1, max_size=4)):
+        content[place : place + 1] = data.draw(
+            st.sampled_from([b"", b" ", b"\n", b"9", b"-", b"e", b".", b"%", b"\xff"])
+        )
+    file.write_bytes(bytes(content))
+    try:
+        read_graph(file)
+    except ValueError as error:
+        assert str(file) in str(error)  # noqa: PT017
 
 
 def test_broken_gzip_says_so(tmp_path):
