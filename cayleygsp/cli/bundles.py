@@ -34,7 +34,7 @@ def flatten(command: Callable[..., None]) -> Callable[..., None]:
     10 cm
     """
     hints = get_type_hints(command, include_extras=True)
-    bundles = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in bundles:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from cayleygsp._format import counted
+from cayleygsp._typing import Symmetrize as Rule
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.graphs import load_graph
 from cayleygsp.cli.options import GraphOptions, LaplacianOptions
@@ -28,8 +29,8 @@ def load_named(name: str, options: LaplacianOptions) -> tuple[Graph, Laplacian]:
     """Return the graph of a name and its Laplacian."""
     if not name:
         raise BadInput("GRAPH must be a file, - or a built-in graph, got an empty name")
-    symmetrize = None if options.symmetrize is None else options.symmetrize.value
-    G = load_graph(name, options.variable, options.seed, symmetrize)
+    rule: Rule | None = None if options.symmetrize is None else options.symmetrize.value
+    G = load_graph(name, options.variable, options.seed, rule)
     with input_errors():
         return G, laplacian(G, options.kind.value)
 

@@ -17,7 +17,7 @@ class OutputLost(Exception):
 class ClosedOutput(TextIOBase):
     """In place of a standard output that is closed: writing fails, as it does if the disk is full."""
 
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
     def write(self, text: str, /) -> int:
         """Fail."""
