@@ -124,7 +124,7 @@ def check_fit_order(order: int | None) -> None:
     """Reject an order that a fit would take minutes for."""
     if order is not None and order > MOST_FIT_ORDER:
         raise BadInput(
-            f"--order of a fit must be at most {MOST_FIT_ORDER:,}, as time grows with its cube, got {order:,}"
+            f"--order of a fit must be at most {MOST_FIT_ORDER:,}, as time grows with its square, got {order:,}"
         )
 
 

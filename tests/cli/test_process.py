@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from tests.cli.running import start
@@ -168,6 +169,16 @@ def test_signals_and_graphs_come_from_standard_input(tmp_path):
     by_signal = subprocess.run(second, input="1\n0\n0\n", cwd=tmp_path, capture_output=True, text=True, check=True)
     assert by_graph.stdout == by_signal.stdout
     assert by_graph.stdout.count("\n") == 3
+
+
+def test_commands_stand_in_a_pipe(tmp_path):
+    (tmp_path / "f.txt").write_text("1\n0\n0\n")
+    program = shlex.join([sys.executable, "-m", "cayleygsp.cli"])
+    call = f"{program} filter @path:3 f.txt --pass heat:1 -o - | {program} filter @path:3 - --pass heat:2 -o y.csv"
+    subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, check=True)
+    once = f"{program} filter @path:3 f.txt --pass heat:3 -o z.csv"
+    subprocess.run(["sh", "-c", once], cwd=tmp_path, capture_output=True, check=True)
+    assert np.loadtxt(tmp_path / "y.csv") == pytest.approx(np.loadtxt(tmp_path / "z.csv"), abs=1e-5)
 
 
 def test_a_closed_standard_input_is_one_line(tmp_path):
