@@ -17,7 +17,7 @@ DEFAULT_ORDER = 8
 MOST_ORDER = 10_000
 
 
-# The largest order of a fit: the search for the zoom takes about 12 s there, and time grows with the square of the order.
+# The largest order of a fit: the search for the zoom takes about 12 s there, and time grows with its square.
 MOST_FIT_ORDER = 100
 
 
