@@ -77,6 +77,8 @@ def run(arguments: Sequence[str]) -> int:
         return _end(CANNOT_BE_USED, problem.format_message())
     except MemoryError as problem:
         return _end(CANNOT_BE_USED, str(problem) or "there is not enough memory")
+    except ArithmeticError as problem:
+        return _end(CANNOT_BE_USED, f"the numbers that were given leave the range of double precision: {problem}")
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except OutputLost as problem:

@@ -69,4 +69,5 @@ def bound_command(
 def _picture(rows: list[BoundRow]) -> bytes:
     from cayleygsp.report.bound_figure import draw_bounds
 
-    return png_bytes(draw_bounds(rows))
+    with input_errors():  # errors that overflow cannot be drawn
+        return png_bytes(draw_bounds(rows))

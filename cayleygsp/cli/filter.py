@@ -88,7 +88,7 @@ def filter_command(
         g, what, fit = _prepare_filter(L, passing, own, polynomial, method, tol, graph.seed)
         step("filter")
         start = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
+        with input_errors(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             y, found = g.filter(f, return_info=True)
         seconds = time.perf_counter() - start

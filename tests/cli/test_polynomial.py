@@ -46,3 +46,24 @@ def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name)
 def test_orders_have_a_ceiling_with_a_reason(folder, capsys, call, most):
     said = refused(capsys, *call, str(most + 1))
     assert re.search(rf"--order .*must be at most {most:,}, as time grows with .*, got {most + 1:,}", said)
+
+
+@pytest.mark.parametrize("error", [OverflowError("too large"), ZeroDivisionError("division by zero")])
+def test_numbers_that_leave_the_range_are_one_line(folder, capsys, monkeypatch, error):
+    def overflow(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("cayleygsp.bounds.kappa", overflow)
+    said = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv")
+    assert f"the numbers that were given leave the range of double precision: {error}" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+def test_errors_that_cannot_be_drawn_are_one_line(folder, capsys, monkeypatch):
+    def refuse(rows):
+        raise ValueError("`measured` must be finite")
+
+    monkeypatch.setattr("cayleygsp.report.bound_figure.draw_bounds", refuse)
+    said = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv", "-o", "b.png")
+    assert "`measured` must be finite" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
