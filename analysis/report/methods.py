@@ -79,7 +79,9 @@ def draw_errors(runs: Sequence[Run]) -> Figure:
     figure = Figure(figsize=(WIDTH, 0.9 + 0.27 * len(runs)), layout="constrained")
     notes = [f"{run.n_matvecs:,} passes" for run in runs]
     measured, bounds = [run.measured_error for run in runs], [run.certified_bound for run in runs]
-    plotting.error_bars([run.name for run in runs], measured, bounds, notes=notes, ax=figure.subplots())
+    plotting.error_bars(
+        [run.name for run in runs], measured, bounds, floor=REFERENCE_ERROR, notes=notes, ax=figure.subplots()
+    )
     return figure
 
 

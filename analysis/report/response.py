@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 import cayleygsp as cg
 from analysis.report.spectrum import N_KEPT, Spectrum
 from cayleygsp import plotting
+from cayleygsp._format import format_at_most
 from cayleygsp._html import Picture, Section
 from cayleygsp.design import Fit, LowPass, fit_cayley, fit_chebyshev
 from cayleygsp.report.figures import WIDTH
@@ -46,7 +47,7 @@ def filter_section(spectrum: Spectrum, polynomial: cg.CayleyPolynomial) -> Secti
     text = (
         f"The Cayley polynomial of order {polynomial.order} with zoom h = {polynomial.zoom:.3g} multiplies the first "
         f"{N_KEPT} frequencies by {g[:N_KEPT].min():.2f} to {g[:N_KEPT].max():.2f}, the one after them by "
-        f"{g[N_KEPT]:.2f}, and every other by at most {np.abs(g[N_KEPT + 1 :]).max():.3f} in size."
+        f"{g[N_KEPT]:.2f}, and every other by at most {format_at_most(np.abs(g[N_KEPT + 1 :]).max(), 2)} in size."
     )
     picture = Picture.from_figure(
         "response",
