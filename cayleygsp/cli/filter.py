@@ -86,7 +86,7 @@ def filter_command(
     G, L = load(graph, kind, variable, seed)
     for h in (zoom, own.zoom if own is not None else None):
         check_product(h, L.lmax)
-    f = load_signal(signal, L.n_vertices)
+    f = load_signal(signal, L.n_vertices, G.labels)
     with progress(3) as step:
         step("design")
         g, what, fit = _prepare_filter(L, passing, own, zoom, order, tol, seed)
