@@ -34,13 +34,14 @@ p { margin: .6rem 0; max-width: 46rem; }
 nav ol { margin: .6rem 0; padding-left: 1.6rem; columns: 18rem 2; column-gap: 2rem; max-width: 46rem; }
 nav li { break-inside: avoid; }
 figure { margin: 1.2rem 0; }
-figure img { display: block; width: 46rem; max-width: 100%; height: auto; background: #fff; border-radius: .3rem; }
+figure img { display: block; width: 46rem; max-width: 100%; height: auto; padding: .4rem; background: #fff;
+             border-radius: .3rem; }
 figcaption { margin-top: .4rem; color: var(--soft); font-size: .9rem; max-width: 46rem; }
 .wide { overflow-x: auto; }
 .table { margin: 1.2rem 0; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 th, td { padding: .3rem .8rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-thead th { border-bottom: 2px solid var(--strong); vertical-align: bottom; white-space: normal; min-width: 5rem; }
+thead th { border-bottom: 2px solid var(--strong); vertical-align: bottom; white-space: normal; min-width: 6rem; }
 tbody th { font-weight: inherit; }
 th.text, td.text { text-align: left; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft);

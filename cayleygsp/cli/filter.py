@@ -29,9 +29,9 @@ from cayleygsp.cli.printing import warn
 from cayleygsp.cli.results import Results
 from cayleygsp.cli.signals import SIGNAL_ENDINGS, load_signal
 from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight
+from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning, FilterInfo, GraphFilter, KernelFilter
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.exact import EIGENBASIS_VERTICES
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.function import KernelResponse
 

@@ -18,7 +18,8 @@ except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
     raise ImportError(
-        'cayleygsp.nn needs torch: install it with `pip install torch`, or with `pip install ".[nn]"` in a checkout of cayleygsp'
+        'cayleygsp.nn needs torch: install it with `pip install torch`, or with `pip install ".[nn]"` in a checkout of '
+        "cayleygsp"
     ) from error
 
 from cayleygsp.nn.cayley_conv import CayleyConv

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_choice
-from cayleygsp.laplacians import _POWER_STEPS, Laplacian
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn._step import GraphTensors
+from cayleygsp.spectrum import POWER_STEPS
 
 NORMALIZATIONS: dict[str | None, LaplacianKind] = {"sym": "normalized", None: "combinatorial"}
 
@@ -480,7 +481,7 @@ def _guaranteed_lmax(row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batc
     x = torch.where(inner, diagonal, 1.0)
     best = 2 * _per_graph(diagonal, batch)  # by Gershgorin
     usable = inner
-    for _ in range(_POWER_STEPS):
+    for _ in range(POWER_STEPS):
         top = _per_graph(torch.where(inner, x, 0.0), batch)
         x = torch.where(inner, x / torch.where(top > 0, top, 1.0), 1.0)
         # a graph in which a number underflows keeps the bound that it has

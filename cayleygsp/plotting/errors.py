@@ -23,6 +23,7 @@ def error_bars(
     measured: ArrayLike,
     bounds: ArrayLike,
     *,
+    floor: float = 0.0,
     notes: Sequence[str] | None = None,
     ax: Axes | None = None,
     **kwargs: Any,
@@ -34,10 +35,13 @@ def error_bars(
     names : sequence of str, length n
         Names of the rows, from top to bottom.
     measured : array_like, shape (n,)
-        Measured errors ≥ 0. What is below 1e-17 is drawn there.
+        Measured errors ≥ 0.
     bounds : array_like, shape (n,)
         Upper bounds of the errors, relative to the gain; one that is not finite is left out. A bound above 1 is empty:
         a line at 1 says so, and bounds far above it end at the edge, with an arrow.
+    floor : float
+        How far the reference may be off that errors were measured against: errors that are not above it are triangles
+        there. At least 1e-17.
     notes : sequence of str, length n, optional
         Something to write at the right of each row.
     ax : matplotlib.axes.Axes, optional
@@ -58,7 +62,9 @@ def error_bars(
     >>> ax.get_xscale()
     'log'
     """
-    error, bound = _checked_errors(names, measured, bounds)
+    exact, bound = _checked_errors(names, measured, bounds)
+    least = max(float(floor), _ERROR_FLOOR)
+    error, below = np.maximum(exact, least), exact <= least
     if notes is not None and len(notes) != len(names):
         raise ValueError(f"`notes` must have one entry per name, {len(names)}, got {len(notes)}")
     ax = use_axes(ax)
@@ -73,7 +79,10 @@ def error_bars(
     if beyond.any():
         ax.plot(ends[beyond], rows[beyond], marker=">", clip_on=False, label="bound off the scale", **(tick | _ARROW))
     dots: dict[str, Any] = {"marker": "o", "linestyle": "none", "color": BLUE, "markersize": 5.5, "zorder": 3}
-    ax.plot(error, rows, label="measured error", **(dots | kwargs))
+    ax.plot(error[~below], rows[~below], label="measured error", **(dots | kwargs))
+    if below.any():
+        arrow = dots | {"marker": "<", "markerfacecolor": "white"}
+        ax.plot(error[below], rows[below], label="error below this", **arrow)
     ax.set_xscale("log")
     if np.isfinite(right):
         ax.axvline(
@@ -98,4 +107,4 @@ def _checked_errors(names: Sequence[str], measured: ArrayLike, bounds: ArrayLike
             raise ValueError(f"`{name}` must have one entry per name, shape ({len(names)},), got {array.shape}")
     if not (np.isfinite(error) & (error >= 0)).all():
         raise ValueError(f"`measured` must be finite and not negative, got {error.tolist()}")
-    return np.maximum(error, _ERROR_FLOOR), bound
+    return error, bound

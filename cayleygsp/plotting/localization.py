@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from cayleygsp._format import format_rate
 from cayleygsp._typing import FloatArray
 from cayleygsp.localization import Decay, DecayBound
 from cayleygsp.plotting._curves import (
@@ -83,7 +84,9 @@ def decay(
     if fit and curve.fit.n_points > 1:
         k = curve.hops[curve.mass > curve.floor]
         fitted = curve.fit.c * curve.fit.gamma**k
-        text = rf"fit, $\gamma = {curve.fit.gamma:.2f}$, $R^2 = {curve.fit.r_squared:.3f}$"
+        text = f"fit, γ = {format_rate(curve.fit.gamma, 2)}"
+        if curve.fit.n_points > 2 and np.isfinite(curve.fit.r_squared):
+            text += f", R² = {format_rate(curve.fit.r_squared, 3)}"
         ax.plot(k, fitted, color="black", linestyle=":", linewidth=1.4, zorder=4, label=text)
     ax.plot(curve.hops, visible(measured), label=label, **(DOTS | kwargs))
     draw_empty_above(ax, 1.0, "1: above it a bound is empty")

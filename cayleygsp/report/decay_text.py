@@ -48,7 +48,8 @@ def _rate_text(curve: Decay) -> str:
     fit, theorem = curve.fit, curve.bound("theorem 4")
     if fit.n_points < 2:
         return "There are too few hops to fit a rate."
-    r_squared = "" if np.isnan(fit.r_squared) else f"R² = {format_rate(fit.r_squared, 2)}, "
+    # a line through two points is no measure of anything
+    r_squared = "" if fit.n_points == 2 or np.isnan(fit.r_squared) else f"R² = {format_rate(fit.r_squared, 2)}, "
     rate = f"The fitted rate is γ = {format_rate(fit.gamma, 2)} per hop ({r_squared}{fit.n_points} points)"
     if theorem is None or theorem.gamma is None:
         return f"{rate}."

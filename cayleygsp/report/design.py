@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from cayleygsp import plotting
 from cayleygsp._html import Picture, Section, Table
 from cayleygsp.design import Fit, LowPass, Norm, Target, Weight, fit_cayley, fit_chebyshev
-from cayleygsp.report.figures import WIDTH
+from cayleygsp.report.density import WIDTH
 from cayleygsp.report.frequencies import Frequencies
 
 # The share of the positive frequencies that "low" means in a report, and the shares that its zooms are made for.

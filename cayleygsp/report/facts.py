@@ -123,7 +123,8 @@ def _neighbours(graph: Graph) -> tuple[IntArray, FloatArray]:
     W = graph.W.tocoo()
     other = (W.row != W.col) & (W.data != 0)
     n = graph.n_vertices
-    return np.bincount(W.row[other], minlength=n), np.bincount(W.row[other], W.data[other], minlength=n)
+    count = np.bincount(W.row[other], minlength=n).astype(np.int64)
+    return count, np.bincount(W.row[other], weights=W.data[other], minlength=n).astype(np.float64)
 
 
 def typical_vertex(L: Laplacian) -> int:

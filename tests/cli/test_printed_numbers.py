@@ -29,7 +29,6 @@ def test_decay_calls_nothing_measured_that_the_method_may_have_made(capsys):
     assert main([*arguments, "-o", "decay.csv"]) == 0
     printed = capsys.readouterr().out
     assert "below " in printed
-    assert all(float(number) > 1e-17 for number in re.findall(r"\b\d\.\de-\d+\b", printed))
     with Path("decay.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["mass"] == "" for row in rows] == numbers["below_floor"]

@@ -28,7 +28,8 @@ class TestErrorBars:
     def test_zero_error_and_missing_bound_can_be_drawn(self, ax):
         plotting.error_bars(["a", "b"], [0.0, 1e-3], [1e-12, np.inf], ax=ax)
         drawn = {line.get_label(): line for line in ax.lines}
-        assert drawn["measured error"].get_xdata().tolist() == [1e-17, 1e-3]
+        assert drawn["measured error"].get_xdata().tolist() == [1e-3]
+        assert drawn["error below this"].get_xdata().tolist() == [1e-17]
         assert drawn["certified bound"].get_xdata().tolist() == [1e-12]
 
     @pytest.mark.parametrize(
@@ -55,3 +56,9 @@ class TestErrorBars:
     def test_axis_is_left_alone_where_every_bound_says_something(self, ax):
         plotting.error_bars(["a"], [1e-3], [1e-2], ax=ax)
         assert "1: above it a bound is empty" not in named_lines(ax)
+
+    def test_errors_below_that_of_the_reference_are_not_drawn_as_measured(self, ax):
+        plotting.error_bars(["a", "b"], [1e-16, 1e-3], [1e-12, 1e-2], floor=1e-14, ax=ax)
+        drawn = named_lines(ax)
+        assert drawn["measured error"].get_xdata().tolist() == [1e-3]
+        assert drawn["error below this"].get_data()[0].tolist() == [1e-14]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -99,3 +101,9 @@ def test_what_is_not_proved_is_marked(ax):
 def test_other_objects_are_refused(ax):
     with pytest.raises(TypeError, match="`curve` must be a Decay, got list"):
         decay([1, 2], ax=ax)
+
+
+def test_fit_that_is_nearly_perfect_does_not_read_as_perfect(ax, curve):
+    almost = dataclasses.replace(curve, fit=dataclasses.replace(curve.fit, gamma=0.9999, r_squared=0.99999))
+    decay(almost, ax=ax)
+    assert "fit, γ = 1 − 1e-4, R² = 1 − 1e-5" in named_lines(ax)

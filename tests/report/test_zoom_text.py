@@ -22,7 +22,7 @@ def test_share_below_one_never_reads_as_all():
 
 def test_header_says_from_where_to_where_the_share_goes():
     rows = zoom_rows(find_frequencies(cg.laplacian(cg.gallery.ring(16))), [1.0], 3)
-    assert "half circle from 0 to the last of the lowest 3" in zoom_table(rows).header
+    assert "half circle up to frequency 3" in zoom_table(rows).header
 
 
 def test_resolution_at_zero_has_no_best():
@@ -36,10 +36,11 @@ def test_smallest_gap_has_a_column_where_it_is_known():
     fields = [dataclasses.asdict(row) for row in rows]
 
     class Row:
-        def __init__(self, fields, gap):
-            vars(self).update(fields, smallest_gap=gap)
+        def __init__(self, fields, gap, certificate):
+            vars(self).update(fields, smallest_gap=gap, certificate=certificate)
 
-    table = zoom_table([Row(fields[0], 0.123), Row(fields[1], None)])
-    assert table.header[2] == "least angle between two of them"
-    assert [row[2] for row in table.rows] == ["0.12", "–"]
+    table = zoom_table([Row(fields[0], 0.0123, "exact"), Row(fields[1], None, "about")])
+    assert table.header[2] == "smallest gap below it"
+    assert [row[2] for row in table.rows] == ["1.2 %", "–"]
+    assert [row[1].startswith("about ") for row in table.rows] == [False, True]
     assert all(len(row) == len(table.header) for row in table.rows)
