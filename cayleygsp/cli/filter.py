@@ -137,13 +137,13 @@ def _prepare_filter(
     if own is not None:
         with input_errors():
             words = f"Cayley polynomial of order {own.order}, zoom {own.zoom:.6g}"
-            return CayleyFilter(L, own, method.value, tol), words, None
+            return CayleyFilter(L, own, method=method.value, tol=tol), words, None
     assert passing is not None
     target = read_target(passing, L)
     order, zoom = options.order, options.zoom
     if order is None and _can_be_itself(target, L, tol):
         with input_errors():
-            return KernelFilter(L, target, tol, method.value), f"{target_name(target)}, itself", None
+            return KernelFilter(L, target, method=method.value, tol=tol), f"{target_name(target)}, itself", None
     need_edges(L, "a fit")
     weight = graph_weight(L, "auto", seed)
     with input_errors():
@@ -155,7 +155,7 @@ def _prepare_filter(
         f"distance {fit.residual_rms:.2g} rms over the spectrum, {fit.residual_max:.2g} at most"
     )
     with input_errors():
-        return CayleyFilter(L, polynomial, method.value, tol), what, fit
+        return CayleyFilter(L, polynomial, method=method.value, tol=tol), what, fit
 
 
 def _can_be_itself(target: Target, L: Laplacian, tol: float) -> bool:
