@@ -184,7 +184,7 @@ def draw(document: Document) -> Figure:
     """Draw error and bounds over the number of sweeps: one row a Laplacian, one column a graph."""
     from matplotlib.figure import Figure
 
-    from cayleygsp.plotting.decay import bounds as draw_bounds
+    from cayleygsp.plotting import bounds as draw_bounds
 
     names = list(dict.fromkeys(row["graph"] for row in document["rows"]))
     names = [names[k] for k in sorted({0, len(names) // 2, len(names) - 1})]

@@ -180,7 +180,7 @@ def draw(document: Document) -> Figure:
     """Draw the masses and the curves over hops: one row a graph, one column a zoom."""
     from matplotlib.figure import Figure
 
-    from cayleygsp.plotting.decay import decay as draw_decay
+    from cayleygsp.plotting import decay as draw_decay
 
     rows = document["rows"]
     names = list(dict.fromkeys(row["graph"] for row in rows))

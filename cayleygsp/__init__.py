@@ -13,31 +13,44 @@ The instruments: :mod:`bounds` of errors, :mod:`localization` of filters, what a
 :mod:`density`, filter :mod:`design`, and :mod:`coarsening` of graphs.
 
 :mod:`cayleygsp.pygsp_filters` holds the same as a PyGSP filter, :mod:`cayleygsp.plotting` the pictures,
-:mod:`cayleygsp.nn` the trainable layers (with torch); they are loaded when they are first used.
+:mod:`cayleygsp.nn` the trainable layers (with torch).
+
+Importing the package loads nothing: each name is loaded when it is first used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from cayleygsp import bounds, coarsening, density, design, gallery, localization, zoom
-from cayleygsp.filters import (
-    CayleyFilter,
-    ChebyshevFilter,
-    ConvergenceWarning,
-    FilterBank,
-    FilterInfo,
-    GraphFilter,
-    KernelFilter,
-)
-from cayleygsp.graph import Graph
-from cayleygsp.io import read_graph
-from cayleygsp.laplacians import Laplacian, laplacian
-from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
-from cayleygsp.responses.chebyshev import ChebyshevPolynomial
-
 if TYPE_CHECKING:
-    from cayleygsp import nn, plotting, pygsp_filters
+    from cayleygsp import (
+        bounds,
+        coarsening,
+        density,
+        design,
+        gallery,
+        localization,
+        nn,
+        plotting,
+        pygsp_filters,
+        zoom,
+    )
+    from cayleygsp.filters import (
+        CayleyFilter,
+        ChebyshevFilter,
+        ConvergenceWarning,
+        FilterBank,
+        FilterInfo,
+        GraphFilter,
+        KernelFilter,
+    )
+    from cayleygsp.graph import Graph
+    from cayleygsp.io import read_graph
+    from cayleygsp.laplacians import Laplacian, laplacian
+    from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
+    from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 
 __version__ = "0.1.0.dev0"
 
@@ -70,13 +83,38 @@ __all__ = [
     "zoom",
 ]
 
-_LAZY = ("nn", "plotting", "pygsp_filters")
+# Where the names live that are not modules themselves.
+_HOMES = {
+    "CayleyFilter": "filters",
+    "ChebyshevFilter": "filters",
+    "ConvergenceWarning": "filters",
+    "FilterBank": "filters",
+    "FilterInfo": "filters",
+    "GraphFilter": "filters",
+    "KernelFilter": "filters",
+    "Graph": "graph",
+    "read_graph": "io",
+    "Laplacian": "laplacians",
+    "laplacian": "laplacians",
+    "CayleyPolynomial": "responses.cayley",
+    "cayley_angle": "responses.cayley",
+    "cayley_transform": "responses.cayley",
+    "chebyshev_as_cayley": "responses.cayley",
+    "ChebyshevPolynomial": "responses.chebyshev",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load the modules that need matplotlib, PyGSP or torch when they are first asked for."""
-    if name in _LAZY:
-        import importlib
-
-        return importlib.import_module(f"cayleygsp.{name}")
+    """Load what is asked for the first time."""
+    if name in _HOMES:
+        value = getattr(import_module(f"cayleygsp.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_") and find_spec(f"cayleygsp.{name}") is not None:
+        return import_module(f"cayleygsp.{name}")
     raise AttributeError(f"module 'cayleygsp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the names that can be asked for."""
+    return sorted({*globals(), *__all__})

@@ -1,37 +1,52 @@
-"""A report as one self-contained page: sections of text, pictures and a table."""
+"""A report as one self-contained page: a list of contents, and sections of text, pictures and a table."""
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from io import BytesIO
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _DPI = 160
 
+# Pictures are drawn dark on white, so that they keep a white ground when the page is dark.
 _STYLE = """
-:root { color-scheme: light; }
+:root { color-scheme: light dark; --ground: #fff; --ink: #1c1c1c; --soft: #555; --line: #ddd; --strong: #888;
+        --link: #0b5cad; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #16181b; --ink: #e6e6e6; --soft: #b0b4ba; --line: #383c42; --strong: #7b828c; --link: #7db8f0; }
+}
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 60rem; background: #fff; color: #1c1c1c;
+body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 60rem; background: var(--ground); color: var(--ink);
        font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
-       overflow-wrap: break-word; }
+       overflow-wrap: anywhere; }
+a { color: var(--link); }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .5rem; }
-h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.5rem 0 .5rem; padding-top: 1rem; border-top: 1px solid #ddd; }
+h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.5rem 0 .5rem; padding-top: 1rem;
+     border-top: 1px solid var(--line); }
 p { margin: .6rem 0; max-width: 46rem; }
+nav ol { margin: .6rem 0; padding-left: 1.6rem; columns: 18rem 2; column-gap: 2rem; max-width: 46rem; }
+nav li { break-inside: avoid; }
 figure { margin: 1.2rem 0; }
-figure img { display: block; width: 46rem; max-width: 100%; height: auto; }
-figcaption { margin-top: .4rem; color: #555; font-size: .9rem; max-width: 46rem; }
+figure img { display: block; width: 46rem; max-width: 100%; height: auto; padding: .4rem; background: #fff;
+             border-radius: .3rem; }
+figcaption { margin-top: .4rem; color: var(--soft); font-size: .9rem; max-width: 46rem; }
 .wide { overflow-x: auto; }
 .table { margin: 1.2rem 0; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .8rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e4e4e4; }
-th { border-bottom: 2px solid #888; vertical-align: bottom; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+th, td { padding: .3rem .8rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+thead th { border-bottom: 2px solid var(--strong); vertical-align: bottom; white-space: normal; min-width: 6rem; }
+tbody th { font-weight: inherit; }
 th.text, td.text { text-align: left; }
-footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid #ddd; color: #555; font-size: .85rem; }
-footer dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0; }
+footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft);
+         font-size: .85rem; }
+footer dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem; margin: 0; }
 footer dd { margin: 0; }
 @media (max-width: 40rem) { .wide img { width: 34rem; max-width: none; } }
 """
@@ -50,7 +65,7 @@ class Picture:
     alt : str
         What it shows, for those who do not see it.
     caption : str
-        What stands under it.
+        What stands under it: how to read it.
     shrinks : bool
         Whether it can still be read on a narrow screen when shrunk to fit; others scroll sideways there.
     """
@@ -58,11 +73,11 @@ class Picture:
     name: str
     png: bytes
     alt: str
-    caption: str = ""
+    caption: str
     shrinks: bool = False
 
     @classmethod
-    def from_figure(cls, name: str, figure: Figure, alt: str, caption: str = "", *, shrinks: bool = False) -> Picture:
+    def from_figure(cls, name: str, figure: Figure, alt: str, caption: str, *, shrinks: bool = False) -> Picture:
         """Draw a matplotlib figure."""
         buffer = BytesIO()
         figure.savefig(buffer, format="png", dpi=_DPI)
@@ -78,7 +93,7 @@ class Table:
     header : sequence of str
         Headings.
     rows : sequence of sequence of str
-        As many cells a row as there are headings.
+        As many cells per row as there are headings. The first cell names its row.
     n_text : int
         How many columns, from the left, are words; the others are aligned as numbers.
     """
@@ -125,13 +140,17 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: Mapp
     footer : mapping of str to str
         What the report was made with.
     """
+    anchors = _anchors([section.title for section in sections])
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
-        f"<header><h1>{escape(title)}</h1><p>{escape(lead)}</p></header><main>",
-        *(_section(section) for section in sections),
+        f"<header><h1>{escape(title)}</h1><p>{escape(lead)}</p></header>",
+        _contents(sections, anchors),
+        "<main>",
+        *(_section(section, anchor) for section, anchor in zip(sections, anchors, strict=True)),
         "</main><footer><dl>",
         *(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in footer.items()),
         "</dl></footer></body></html>",
@@ -139,30 +158,59 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: Mapp
     return "\n".join(parts) + "\n"
 
 
-def _section(section: Section) -> str:
-    parts = [f"<section><h2>{escape(section.title)}</h2>"]
+def _anchors(titles: Sequence[str]) -> list[str]:
+    """Return a name of small letters, digits and hyphens for each title, no two the same."""
+    anchors: list[str] = []
+    for title in titles:
+        plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "section"
+        anchor, count = plain, 1
+        while anchor in anchors:
+            count += 1
+            anchor = f"{plain}-{count}"
+        anchors.append(anchor)
+    return anchors
+
+
+def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
+    items = [
+        f'<li><a href="#{anchor}">{escape(section.title)}</a></li>'
+        for section, anchor in zip(sections, anchors, strict=True)
+    ]
+    return "\n".join(['<nav aria-label="Contents"><ol>', *items, "</ol></nav>"])
+
+
+def _section(section: Section, anchor: str) -> str:
+    parts = [f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{escape(section.title)}</h2>']
     parts += [f"<p>{escape(paragraph)}</p>" for paragraph in section.text]
     parts += [_picture(picture) for picture in section.pictures]
     if section.table is not None:
-        parts.append(_table(section.table))
+        parts.append(_table(section.table, section.title))
     parts += [f"<p>{escape(paragraph)}</p>" for paragraph in section.closing]
     return "\n".join([*parts, "</section>"])
 
 
 def _picture(picture: Picture) -> str:
     data = base64.b64encode(picture.png).decode("ascii")
-    caption = f"<figcaption>{escape(picture.caption)}</figcaption>" if picture.caption else ""
     image = f'<img src="data:image/png;base64,{data}" alt="{escape(picture.alt)}">'
     image = image if picture.shrinks else f'<div class="wide">{image}</div>'
-    return f"<figure>{image}{caption}</figure>"
+    return f"<figure>{image}<figcaption>{escape(picture.caption)}</figcaption></figure>"
 
 
-def _table(table: Table) -> str:
-    def row(cells: Sequence[str], tag: str) -> str:
-        kinds = [' class="text"' if column < table.n_text else "" for column in range(len(cells))]
-        return "<tr>" + "".join(f"<{tag}{k}>{escape(c)}</{tag}>" for k, c in zip(kinds, cells, strict=True)) + "</tr>"
-
-    body = "\n".join(row(cells, "td") for cells in table.rows)
-    return (
-        f'<div class="wide table"><table><thead>{row(table.header, "th")}</thead>\n<tbody>{body}</tbody></table></div>'
+def _table(table: Table, label: str) -> str:
+    kinds = [' class="text"' if column < table.n_text else "" for column in range(len(table.header))]
+    header = "".join(
+        f'<th scope="col"{kind}>{escape(cell)}</th>' for kind, cell in zip(kinds, table.header, strict=True)
     )
+    body = "\n".join(_row(cells, kinds) for cells in table.rows)
+    # a box that scrolls can be reached with the keyboard
+    return (
+        f'<div class="wide table" tabindex="0" role="region" aria-label="{escape(f"Table: {label}")}"><table>'
+        f"<thead><tr>{header}</tr></thead>\n<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
+    parts = [f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, cells, strict=True)]
+    if cells:
+        parts[0] = f'<th scope="row"{kinds[0]}>{escape(cells[0])}</th>'
+    return f"<tr>{''.join(parts)}</tr>"

@@ -21,6 +21,17 @@ def test_import_loads_no_heavy_package():
         assert heavy not in loaded, heavy
 
 
+def test_import_alone_loads_nothing_but_the_standard_library():
+    loaded = loaded_after("import cayleygsp")
+    assert "numpy" not in loaded
+    assert {name for name in loaded if name.startswith("cayleygsp.")} == set()
+
+
+def test_modules_can_be_reached_without_an_import_of_their_own():
+    assert "cayleygsp.laplacians" in loaded_after("import cayleygsp as cg; cg.laplacians")
+    assert set(cg.__all__) <= set(dir(cg))
+
+
 def test_filtering_loads_no_pictures():
     loaded = loaded_after(
         "import cayleygsp as cg; cg.CayleyFilter(cg.gallery.ring(8), cg.CayleyPolynomial([0, 1], 1.0)) @ ([1.0] * 8)"

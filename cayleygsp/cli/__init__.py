@@ -1,38 +1,24 @@
 """The command line ``cayleygsp``: what the package does, on graphs and signals in files.
 
-Exit codes: 0 if all went well; 2 for input that cannot be used, with one line on stderr and nothing written; 130 after
-Ctrl-C. Tracebacks are for bugs alone.
+Exit codes: 0 if all went well; 1 if standard output was closed or is full; 2 for input that cannot be used, with one
+line on stderr and nothing written; 3 if a result was written whose error is not within the tolerance; 130 after Ctrl-C.
+Tracebacks are for bugs alone.
+
+This file loads nothing but the standard library, so that an interrupt finds it ready before anything else is loaded.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from io import TextIOWrapper
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import typer
+__all__ = ["main"]
 
-from cayleygsp.cli import commands
-from cayleygsp.cli.errors import BadInput
-
-__all__ = ["app", "main"]
-
-app = typer.Typer(
-    name="cayleygsp",
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Graph filters with a certified error, from the CayleyNets paper.",
-    epilog="GRAPH is a file (.npz .npy .mtx .mat .graphml, or an edge list .txt .edges .csv .tsv) or a built-in graph: "
-    "@minnesota, @communities, @grid:30:40, @ring:64, @sensor:500, @regular:90:4, @path:9, @star:9, @mnist.",
-)
-commands.register(app)
-
-# typer brings its own copy of click, or uses the one that is installed: this is the base of its usage errors
-_UsageProblem: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
+INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,7 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments; those of the process by default.
+        Arguments; those of the process by default, which then also is prepared for interrupts while modules are loaded
+        and for closed streams.
 
     Examples
     --------
@@ -52,30 +39,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     ...
     0
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # letters that a terminal cannot show are no reason to fail, nor are file names that are no text
-            stream.reconfigure(errors="replace")
-    command = typer.main.get_command(app)
-    arguments = sys.argv[1:] if argv is None else list(argv)
+    if argv is None:
+        return _run_process(sys.argv[1:])
+    from cayleygsp.cli.app import run
+
+    return run(argv)
+
+
+def _run_process(arguments: Sequence[str]) -> int:
+    # nothing is to be cleaned up before and after the work
+    _on_interrupt(_leave, instead_of=signal.default_int_handler)
+    from cayleygsp.cli.app import run
+    from cayleygsp.cli.streams import open_closed_streams
+
+    open_closed_streams()
     try:
-        code = command.main(arguments or ["--help"], prog_name="cayleygsp", standalone_mode=False)
-        sys.stdout.flush()
-    except BadInput as problem:
-        return _refuse(str(problem))
-    except _UsageProblem as problem:
-        return _refuse(problem.format_message())
-    except MemoryError as problem:
-        return _refuse(str(problem) or "there is not enough memory")
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
-    except BrokenPipeError:
-        # whoever read our output has enough; what is left must not fail again when Python ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return code if isinstance(code, int) else 0
+        _on_interrupt(signal.default_int_handler, instead_of=_leave)
+        code = run(arguments)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    finally:
+        _on_interrupt(_leave, instead_of=signal.default_int_handler)
+    return code
 
 
-def _refuse(message: str) -> int:
-    print(f"cayleygsp: error: {' '.join(message.split())}", file=sys.stderr)
-    return 2
+def _leave(*_: Any) -> None:
+    os._exit(INTERRUPTED)
+
+
+def _on_interrupt(handler: Callable[..., Any], instead_of: Callable[..., Any]) -> None:
+    """Set what an interrupt does, unless someone else has decided that it does something else."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is instead_of:
+        signal.signal(signal.SIGINT, handler)

@@ -3,69 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import graph_line, load, rows_bytes, written
-from cayleygsp.cli.options import (
-    MOST_SWEEPS,
-    CoeffsOption,
-    ForceOption,
-    GraphArgument,
-    JsonOption,
-    Kind,
-    KindOption,
-    OrderOption,
-    Outputs,
-    SeedOption,
-    TargetOption,
-    VariableOption,
-    ZoomOption,
-)
-from cayleygsp.cli.outputs import check_outputs, png_bytes, write_outputs
-from cayleygsp.cli.polynomial import PolynomialOptions, check_positive
-from cayleygsp.cli.printing import print_facts, print_json, print_table, progress
+from cayleygsp.cli.loading import graph_line, load, rows_bytes
+from cayleygsp.cli.options import MOST_SWEEPS, FilterOptions, GraphOptions, OutputOptions
+from cayleygsp.cli.outputs import png_bytes
+from cayleygsp.cli.polynomial import AskedPolynomial, check_positive
+from cayleygsp.cli.results import Results
+
+if TYPE_CHECKING:
+    from cayleygsp.report.bound_numbers import BoundRow
 
 
 def bound_command(
-    graph: GraphArgument,
-    zoom: ZoomOption = None,
-    order: OrderOption = None,
-    coeffs: CoeffsOption = None,
-    target: TargetOption = None,
+    graph: GraphOptions,
+    polynomial: FilterOptions,
+    outputs: OutputOptions,
     sweeps: Annotated[int | None, typer.Option("--sweeps", min=0, help="Jacobi sweeps K to look at.")] = None,
     tol: Annotated[float, typer.Option("--tol", help="Error, relative to the signal, for what it takes.")] = 1e-6,
-    output: Outputs = [],  # noqa: B006
-    kind: KindOption = Kind.combinatorial,
-    variable: VariableOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
-    force: ForceOption = False,
 ) -> None:
     """Error bounds of Jacobi sweeps and of a Chebyshev series, and what an error takes.
 
     The filter has equal coefficients of total gain one, unless --coeffs or --target is given. With -o the bounds are
     drawn beside errors measured on a random signal (.png), or the table is written (.csv).
     """
-    check_outputs(output, (".png", ".csv"), force)
+    results = Results(outputs, (".png", ".csv"))
     check_positive(tol, "--tol")
-    asked = PolynomialOptions(coeffs, target, zoom, order)
+    asked = AskedPolynomial(polynomial)
     if sweeps is not None and sweeps * asked.n_powers > MOST_SWEEPS:
         raise BadInput(f"--sweeps times the order {asked.n_powers:,} must be at most {MOST_SWEEPS:,}, got {sweeps:,}")
-    G, L = load(graph, kind, variable, seed)
-    from cayleygsp import bounds
-    from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, needs
-    from cayleygsp.report.bounds import bound_table, draw_bounds, say_needs
+    with results.progress(4) as step:
+        step("graph")
+        G, L = load(graph)
+        from cayleygsp import bounds
+        from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, needs
+        from cayleygsp.report.bound_text import bound_table, gain_text, kappa_text, needs_text
 
-    with progress(3) as step:
         step("filter")
-        p = asked.polynomial(L, seed)
+        p = asked.polynomial(L, graph.seed)
         step("bounds")
-        draws = any(path.suffix.lower() == ".png" for path in output)
-        signal = np.random.default_rng(seed).standard_normal(L.n_vertices) if draws else None
+        signal = np.random.default_rng(graph.seed).standard_normal(L.n_vertices) if results.wants(".png") else None
         counts = [*SWEEPS, *MORE_SWEEPS]
         if sweeps is not None:
             counts = [*(count for count in counts if count < sweeps), sweeps]
@@ -74,19 +55,19 @@ def bound_command(
             needed = needs(L, p, tol, counts[-1])
             kappa = bounds.kappa(L, p.zoom)
         step("files")
-        write_outputs(
-            {
-                path: rows_bytes(rows) if path.suffix.lower() == ".csv" else png_bytes(draw_bounds(rows))
-                for path in output
-            }
-        )
-    if json:
-        head = {"kappa": kappa, "order": p.order, "zoom": p.zoom}
-        print_json(head | {"rows": [asdict(row) for row in rows], "needs": asdict(needed)})
-        return
-    said = f"{asked.said}, order {p.order}, zoom {p.zoom:.6g}"
-    print_facts({"graph": graph_line(G, L), "filter": said, "κ": f"{kappa:.6g}"})
-    print_table(bound_table(rows))
-    print(say_needs(needed))
-    if output:
-        print_facts(written(output))
+        results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else _picture(rows))
+    results.show(
+        {"kappa": kappa, "order": p.order, "zoom": p.zoom}
+        | {"rows": [asdict(row) for row in rows], "needs": asdict(needed)},
+        {"graph": graph_line(G, L), "filter": asked.words(p), "κ": kappa_text(L, p.zoom)},
+        bound_table(rows),
+        gain_text(rows),
+        needs_text(needed),
+    )
+
+
+def _picture(rows: list[BoundRow]) -> bytes:
+    from cayleygsp.report.bound_figure import draw_bounds
+
+    with input_errors():  # errors that overflow cannot be drawn
+        return png_bytes(draw_bounds(rows))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 import typer
 
 from cayleygsp.cli.bound import bound_command
+from cayleygsp.cli.bundles import flatten
 from cayleygsp.cli.decay import decay_command
 from cayleygsp.cli.design import design_command
 from cayleygsp.cli.filter import filter_command
@@ -36,4 +38,10 @@ def register(app: typer.Typer) -> None:
         "report": (report_command, "report @minnesota -o minnesota.html"),
     }
     for name, (function, epilog) in add.items():
-        app.command(name, epilog=f"Example: cayleygsp {epilog}")(function)
+        app.command(name, help=_paragraphs(function), epilog=f"Example: cayleygsp {epilog}")(flatten(function))
+
+
+def _paragraphs(function: Callable[..., None]) -> str:
+    """Return a docstring whose paragraphs have no line ends of their own, so that a terminal breaks them."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

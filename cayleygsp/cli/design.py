@@ -8,20 +8,12 @@ import numpy as np
 import typer
 
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import load, need_edges, written
-from cayleygsp.cli.options import (
-    ForceOption,
-    JsonOption,
-    Kind,
-    KindOption,
-    Outputs,
-    SeedOption,
-    VariableOption,
-    ZoomOption,
-)
-from cayleygsp.cli.outputs import array_bytes, check_outputs, png_bytes, write_outputs
-from cayleygsp.cli.polynomial import check_positive, check_product, check_target, target_name
-from cayleygsp.cli.printing import print_facts, print_json, print_table, progress
+from cayleygsp.cli.loading import load_named, need_edges
+from cayleygsp.cli.options import LaplacianOptions, OutputOptions
+from cayleygsp.cli.outputs import array_bytes, png_bytes
+from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
+from cayleygsp.cli.printing import json_text
+from cayleygsp.cli.results import Results
 from cayleygsp.design import Fit, parse_target
 
 
@@ -29,28 +21,29 @@ def design_command(
     target: Annotated[
         str, typer.Option("--target", help="low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, ...")
     ],
+    laplacian: LaplacianOptions,
+    outputs: OutputOptions,
     order: Annotated[int, typer.Option("--order", min=1, help="Order r of the Cayley polynomial.")] = 4,
     graph: Annotated[
         str | None, typer.Option("--graph", help="Fit over the frequencies of this graph, file or built-in.")
     ] = None,
     lmax: Annotated[float | None, typer.Option("--lmax", help="Fit over all of [0, LMAX].")] = None,
-    zoom: ZoomOption = None,
+    zoom: Annotated[float | None, typer.Option("--zoom", help="The spectral zoom h > 0.")] = None,
     minimax: Annotated[bool, typer.Option("--minimax", help="Make the largest distance small, not the mean.")] = False,
-    output: Outputs = [],  # noqa: B006
-    kind: KindOption = Kind.combinatorial,
-    variable: VariableOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
-    force: ForceOption = False,
 ) -> None:
     """Fit a Cayley polynomial, and a Chebyshev polynomial with as many parameters.
 
     With -o both are written (.json, which the filter command reads), the Cayley coefficients alone (.csv, .npy), or the
     responses are drawn (.png).
     """
-    check_outputs(output, (".json", ".csv", ".npy", ".png"), force)
+    results = Results(outputs, (".json", ".csv", ".npy", ".png"))
     if (graph is None) == (lmax is None):
         raise BadInput("one of --graph and --lmax must be given, and not both")
+    if graph is None:
+        for given, name in ((laplacian.variable, "--variable"), (laplacian.symmetrize, "--symmetrize")):
+            if given is not None:
+                raise BadInput(f"{name} must be left out without --graph")
+    check_fit_order(order)
     for value, name in ((lmax, "--lmax"), (zoom, "--zoom")):
         if value is not None:
             check_positive(value, name)
@@ -59,12 +52,12 @@ def design_command(
     from cayleygsp.report.frequencies import find_frequencies
 
     frequencies, weight, end = None, None, lmax or 0.0
-    with progress(3) as step:
+    with results.progress(3) as step:
         step("frequencies")
         if graph is not None:
-            _, L = load(graph, kind, variable, seed)
+            _, L = load_named(graph, laplacian)
             need_edges(L, "a design")
-            frequencies = find_frequencies(L, seed)
+            frequencies = find_frequencies(L, laplacian.seed)
             weight, end = frequencies.weight, L.lmax
         check_product(zoom, end)
         step("fit")
@@ -76,30 +69,25 @@ def design_command(
         step("files")
         numbers = {"target": target, "lmax": end, "norm": fits["Cayley"].norm}
         numbers |= {name.lower(): fit_numbers(fit) for name, fit in fits.items()}
-        write_outputs(
-            {
-                path: png_bytes(draw_fits(goal, fits, end, frequencies))
-                if path.suffix.lower() == ".png"
-                else _coefficient_bytes(fits["Cayley"], numbers, path.suffix.lower())
-                for path in output
-            }
+        results.write(
+            lambda ending: (
+                png_bytes(draw_fits(goal, fits, end, frequencies))
+                if ending == ".png"
+                else _coefficient_bytes(fits["Cayley"], numbers, ending)
+            )
         )
-    if json:
-        print_json(numbers)
-        return
     over = "all frequencies alike" if frequencies is None else f"the frequencies of {graph}"
-    print_facts({"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm})
-    print_table(fit_table(fits))
-    if output:
-        print_facts(written(output))
+    results.show(
+        numbers,
+        {"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm},
+        fit_table(fits),
+    )
 
 
 def _coefficient_bytes(fit: Fit, numbers: dict[str, Any], ending: str) -> bytes:
     """Return the fit as a file: all of it as JSON, the coefficients as an array, or as columns below the zoom."""
-    import json
-
     if ending == ".json":
-        return (json.dumps(numbers, indent=2, allow_nan=False) + "\n").encode()
+        return json_text(numbers).encode()
     c = fit.polynomial.coeffs
     if ending == ".npy":
         return array_bytes(c, ending)

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# Exit codes beside 0 and that of an interrupt.
+OUTPUT_LOST = 1
+CANNOT_BE_USED = 2
+NOT_REACHED = 3
+
 
 class BadInput(Exception):
     """What a user gave cannot be used; the message says why in one line."""

@@ -10,24 +10,14 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import graph_line, load, need_edges, written
-from cayleygsp.cli.options import (
-    DEFAULT_ORDER,
-    CoeffsOption,
-    ForceOption,
-    GraphArgument,
-    JsonOption,
-    Kind,
-    KindOption,
-    OrderOption,
-    Outputs,
-    SeedOption,
-    VariableOption,
-    ZoomOption,
-)
-from cayleygsp.cli.outputs import array_bytes, check_outputs, write_outputs
+from cayleygsp._format import counted
+from cayleygsp._text import printable
+from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
+from cayleygsp.cli.loading import graph_line, load, need_edges
+from cayleygsp.cli.options import DEFAULT_ORDER, GraphOptions, Method, OutputOptions, PolynomialOptions
+from cayleygsp.cli.outputs import array_bytes
 from cayleygsp.cli.polynomial import (
+    check_fit_order,
     check_positive,
     check_product,
     check_target,
@@ -35,7 +25,8 @@ from cayleygsp.cli.polynomial import (
     read_target,
     target_name,
 )
-from cayleygsp.cli.printing import counted, print_facts, print_json, progress, warn
+from cayleygsp.cli.printing import warn
+from cayleygsp.cli.results import Results
 from cayleygsp.cli.signals import SIGNAL_ENDINGS, load_signal
 from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
@@ -46,8 +37,15 @@ from cayleygsp.responses.function import KernelResponse
 
 
 def filter_command(
-    graph: GraphArgument,
-    signal: Annotated[Path, typer.Argument(metavar="SIGNAL", help="One line a vertex: .npy, .csv or .txt.")],
+    graph: GraphOptions,
+    signal: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SIGNAL", help="One line per vertex: .npy, .csv or .txt; - for text or .npy on standard input."
+        ),
+    ],
+    polynomial: PolynomialOptions,
+    outputs: OutputOptions,
     passing: Annotated[
         str | None,
         typer.Option(
@@ -55,16 +53,15 @@ def filter_command(
             help="What to pass: low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, indicator:LOW:HIGH.",
         ),
     ] = None,
-    coeffs: CoeffsOption = None,
-    zoom: ZoomOption = None,
-    order: OrderOption = None,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative to the gain of the filter.")] = 1e-6,
-    output: Outputs = [],  # noqa: B006
-    kind: KindOption = Kind.combinatorial,
-    variable: VariableOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    method: Annotated[
+        Method,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="auto, exact or chebyshev; multigrid or jacobi for Cayley polynomials alone.",
+        ),
+    ] = Method.auto,
 ) -> None:
     """Filter a signal with a certified error.
 
@@ -72,58 +69,81 @@ def filter_command(
     every graph, steps on small ones. Steps on large graphs, and everything if --order is given, are fitted by a Cayley
     polynomial; how near it comes is said. With --coeffs and --zoom your own Cayley polynomial is applied.
     """
-    if not output:
-        raise BadInput("--output must be given: a file .npy, .csv or .txt")
-    check_outputs(output, SIGNAL_ENDINGS, force)
+    if not outputs.output:
+        raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
+    results = Results(outputs, SIGNAL_ENDINGS)
     check_positive(tol, "--tol")
-    if (passing is None) == (coeffs is None):
-        raise BadInput("one of --pass and --coeffs must be given, and not both")
-    own = own_polynomial(coeffs, zoom, order) if coeffs is not None else None
-    if passing is not None:
-        check_target(passing)
-        if zoom is not None and order is None:
-            raise BadInput("--zoom goes with --order or with --coeffs")
-    G, L = load(graph, kind, variable, seed)
-    for h in (zoom, own.zoom if own is not None else None):
-        check_product(h, L.lmax)
-    f = load_signal(signal, L.n_vertices, G.labels)
-    with progress(3) as step:
+    own = _check_response(passing, polynomial, method)
+    if graph.graph == "-" and signal == Path("-"):
+        raise BadInput("GRAPH and SIGNAL must not both be -: there is one standard input")
+    with results.progress(4) as step:
+        step("graph")
+        G, L = load(graph)
+        for h in (polynomial.zoom, own.zoom if own is not None else None):
+            check_product(h, L.lmax)
+        f = load_signal(signal, L.n_vertices, G.labels)
+        if f.size == 0:
+            raise BadInput(f"'{printable(signal)}' must hold at least one signal, got an array of shape {f.shape}")
         step("design")
-        g, what, fit = _prepare_filter(L, passing, own, zoom, order, tol, seed)
+        g, what, fit = _prepare_filter(L, passing, own, polynomial, method, tol, graph.seed)
         step("filter")
         start = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
+        with input_errors(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             y, found = g.filter(f, return_info=True)
         seconds = time.perf_counter() - start
         step("files")
-        write_outputs({path: array_bytes(y, path.suffix.lower()) for path in output})
+        results.write(lambda ending: array_bytes(y, ending))
     numbers = _filter_numbers(g, found, fit, what) | {"seconds": seconds}
-    if json:
-        print_json(numbers)
-    else:
-        print_facts({"graph": graph_line(G, L), "filter": what} | _said_of_filter(found, seconds) | written(output))
-    for warning in caught:
-        warn(" ".join(str(warning.message).split()))
+    results.show(numbers, {"graph": graph_line(G, L), "filter": what} | _said_of_filter(found, seconds))
+    messages = [str(warning.message) for warning in caught]
+    if not found.converged and not messages:
+        bound = float(np.max(found.relative_error_bound))
+        messages = [f"--tol {tol:g} was not reached: the error bound is {bound:.2e} of the gain"]
+    for message in messages:
+        warn(message)
+    if not found.converged:
+        raise typer.Exit(NOT_REACHED)
+
+
+def _check_response(passing: str | None, polynomial: PolynomialOptions, method: Method) -> CayleyPolynomial | None:
+    """Reject options that do not make a response; return the polynomial of the user's own coefficients."""
+    if (passing is None) == (polynomial.coeffs is None):
+        raise BadInput("one of --pass and --coeffs must be given, and not both")
+    if polynomial.zoom is not None:
+        check_positive(polynomial.zoom, "--zoom")
+    if polynomial.coeffs is not None:
+        return own_polynomial(polynomial.coeffs, polynomial.zoom, polynomial.order)
+    assert passing is not None
+    check_target(passing, "--pass")
+    check_fit_order(polynomial.order)
+    if polynomial.zoom is not None and polynomial.order is None:
+        raise BadInput("--zoom goes with --order or with --coeffs")
+    if method in (Method.jacobi, Method.multigrid) and polynomial.order is None:
+        raise BadInput(f"--method {method.value} applies Cayley polynomials: give --order or --coeffs")
+    return None
 
 
 def _prepare_filter(
     L: Laplacian,
     passing: str | None,
     own: CayleyPolynomial | None,
-    zoom: float | None,
-    order: int | None,
+    options: PolynomialOptions,
+    method: Method,
     tol: float,
     seed: int,
 ) -> tuple[GraphFilter, str, Fit | None]:
     """Return the filter, what it is in words, and how it was fitted if it was."""
     if own is not None:
         with input_errors():
-            return CayleyFilter(L, own, tol=tol), f"Cayley polynomial of order {own.order}, zoom {own.zoom:.6g}", None
+            words = f"Cayley polynomial of order {own.order}, zoom {own.zoom:.6g}"
+            return CayleyFilter(L, own, method=method.value, tol=tol), words, None
     assert passing is not None
     target = read_target(passing, L)
+    order, zoom = options.order, options.zoom
     if order is None and _can_be_itself(target, L, tol):
-        return KernelFilter(L, target, tol=tol), f"{target_name(target)}, itself", None
+        with input_errors():
+            return KernelFilter(L, target, method=method.value, tol=tol), f"{target_name(target)}, itself", None
     need_edges(L, "a fit")
     weight = graph_weight(L, "auto", seed)
     with input_errors():
@@ -134,7 +154,8 @@ def _prepare_filter(
         f"{target_name(target)}, fitted by a Cayley polynomial of order {polynomial.order}, zoom {fit.zoom:.6g}: "
         f"distance {fit.residual_rms:.2g} rms over the spectrum, {fit.residual_max:.2g} at most"
     )
-    return CayleyFilter(L, polynomial, tol=tol), what, fit
+    with input_errors():
+        return CayleyFilter(L, polynomial, method=method.value, tol=tol), what, fit
 
 
 def _can_be_itself(target: Target, L: Laplacian, tol: float) -> bool:

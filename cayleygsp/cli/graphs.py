@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cayleygsp import gallery
+from cayleygsp._format import counted
 from cayleygsp._text import quoted
 from cayleygsp._typing import Symmetrize
 from cayleygsp.cli.errors import input_errors
-from cayleygsp.cli.printing import counted
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_edges, read_graph
 from cayleygsp.io.limits import check_memory

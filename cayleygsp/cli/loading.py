@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cayleygsp._format import counted
+from cayleygsp._typing import Symmetrize as Rule
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.graphs import load_graph
-from cayleygsp.cli.options import Kind
+from cayleygsp.cli.options import GraphOptions, LaplacianOptions
 from cayleygsp.cli.outputs import csv_bytes
-from cayleygsp.cli.printing import counted
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian, laplacian
 
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
     from cayleygsp.report.zoom_numbers import ZoomRow
 
 
-def load(name: str, kind: Kind, variable: str | None, seed: int) -> tuple[Graph, Laplacian]:
+def load(options: GraphOptions) -> tuple[Graph, Laplacian]:
     """Return the graph that a user named and its Laplacian."""
-    G = load_graph(name, variable, seed)
+    return load_named(options.graph, options)
+
+
+def load_named(name: str, options: LaplacianOptions) -> tuple[Graph, Laplacian]:
+    """Return the graph of a name and its Laplacian."""
+    if not name:
+        raise BadInput("GRAPH must be a file, - or a built-in graph, got an empty name")
+    rule: Rule | None = None if options.symmetrize is None else options.symmetrize.value
+    G = load_graph(name, options.variable, options.seed, rule)
     with input_errors():
-        return G, laplacian(G, kind.value)
+        return G, laplacian(G, options.kind.value)
 
 
 def need_edges(L: Laplacian, what: str) -> None:
@@ -49,8 +57,3 @@ def vertices_text(n: int) -> str:
 def rows_bytes(rows: Sequence[ZoomRow] | Sequence[BoundRow]) -> bytes:
     """Return rows of numbers as a CSV file."""
     return csv_bytes(list(asdict(rows[0])), [list(asdict(row).values()) for row in rows])
-
-
-def written(paths: list[Path]) -> dict[str, str]:
-    """Return the line that names the files that were written."""
-    return {"written": ", ".join(map(str, paths))} if paths else {}

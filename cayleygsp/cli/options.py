@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,14 @@ import typer
 
 # The order of a fit where none is asked for.
 DEFAULT_ORDER = 8
+
+
+# The largest order of a filter: its bounds and its localization take about 10 s there, and time grows with the order.
+MOST_ORDER = 10_000
+
+
+# The largest order of a fit: the search for the zoom takes about 12 s there, and time grows with its square.
+MOST_FIT_ORDER = 100
 
 
 # Sweeps times order that bounds are computed for: the series is looked at in every degree up to that.
@@ -23,47 +32,101 @@ class Kind(str, Enum):
     normalized = "normalized"
 
 
-GraphArgument = Annotated[str, typer.Argument(metavar="GRAPH", help="A file, or a built-in graph such as @minnesota.")]
+class Symmetrize(str, Enum):
+    """How a directed graph is made undirected."""
+
+    max = "max"
+    mean = "mean"
 
 
-Outputs = Annotated[
-    list[Path], typer.Option("--output", "-o", help="File to write; the ending tells what. Can be given several times.")
-]
+class Method(str, Enum):
+    """How a filter is applied."""
+
+    auto = "auto"
+    exact = "exact"
+    chebyshev = "chebyshev"
+    multigrid = "multigrid"
+    jacobi = "jacobi"
 
 
-KindOption = Annotated[Kind, typer.Option("--laplacian", help="Which Laplacian.")]
+@dataclass(frozen=True, kw_only=True)
+class LaplacianOptions:
+    """How a graph is read and which Laplacian is taken."""
+
+    kind: Annotated[Kind, typer.Option("--laplacian", metavar="KIND", help="combinatorial or normalized.")] = (
+        Kind.combinatorial
+    )
+    symmetrize: Annotated[
+        Symmetrize | None,
+        typer.Option(
+            "--symmetrize",
+            metavar="RULE",
+            help="Make a directed graph undirected: max or mean of the two weights of an edge.",
+        ),
+    ] = None
+    variable: Annotated[str | None, typer.Option("--variable", help="Which variable of a .mat file.")] = None
+    seed: Annotated[int, typer.Option("--seed", "--rng", min=0, help="Seed of everything that is random.")] = 0
 
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print numbers as JSON, and nothing else.")]
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions(LaplacianOptions):
+    """The graph of a command."""
+
+    graph: Annotated[
+        str,
+        typer.Argument(metavar="GRAPH", help="A file, - for an edge list on standard input, or a built-in graph."),
+    ]
 
 
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+@dataclass(frozen=True, kw_only=True)
+class PolynomialOptions:
+    """Which Cayley polynomial, beside what it is fitted to."""
+
+    zoom: Annotated[float | None, typer.Option("--zoom", help="The spectral zoom h > 0.")] = None
+    order: Annotated[
+        int | None,
+        typer.Option(
+            "--order",
+            min=1,
+            help=f"Order r of the Cayley polynomial, at most {MOST_ORDER:,}, and {MOST_FIT_ORDER:,} if it is fitted.",
+        ),
+    ] = None
+    coeffs: Annotated[
+        str | None,
+        typer.Option("--coeffs", help="Coefficients: '0.5,-0.25,0.1+0.2j', or a file .json .npy .csv .txt."),
+    ] = None
 
 
-SeedOption = Annotated[int, typer.Option("--seed", "--rng", min=0, help="Seed of everything that is random.")]
+@dataclass(frozen=True, kw_only=True)
+class FilterOptions(PolynomialOptions):
+    """Which Cayley polynomial."""
+
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            help="What to fit: low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, indicator:LOW:HIGH; "
+            "the first three with an optional :TRANSITION. A number with an r behind it is relative to the bound of "
+            "the spectrum.",
+        ),
+    ] = None
 
 
-VariableOption = Annotated[str | None, typer.Option("--variable", help="Which variable of a .mat file.")]
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """What is written and printed."""
 
-
-ZoomOption = Annotated[float | None, typer.Option("--zoom", help="The spectral zoom h > 0.")]
-
-
-OrderOption = Annotated[int | None, typer.Option("--order", min=1, help="Order r of the Cayley polynomial.")]
-
-
-CoeffsOption = Annotated[
-    str | None,
-    typer.Option("--coeffs", help="Coefficients: '0.5,-0.25,0.1+0.2j', or a file .json .npy .csv .txt."),
-]
-
-
-TargetOption = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        help="What to fit: low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, indicator:LOW:HIGH; "
-        "the first three with an optional :TRANSITION. A number with an r behind it is relative to the bound of the "
-        "spectrum.",
-    ),
-]
+    output: Annotated[
+        list[Path],
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write; the ending tells what. - is standard output. Can be given several times.",
+        ),
+    ] = field(default_factory=list)
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Print numbers as JSON, and nothing else.")] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors and what --json or -o - asks for.")
+    ] = False

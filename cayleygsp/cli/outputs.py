@@ -10,22 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cayleygsp._files import write_files
+from cayleygsp._files import check_writable, replace_files
+from cayleygsp._text import printable
 from cayleygsp._typing import Array
 from cayleygsp.cli.errors import BadInput, input_errors
+from cayleygsp.cli.streams import write_output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# The name of standard output, and what can be written there.
+STANDARD = Path("-")
+TEXT_ENDINGS = (".csv", ".txt", ".json", ".html")
+
 
 def check_ending(path: Path, endings: Sequence[str]) -> None:
-    """Refuse a file name with another ending."""
+    """Reject a file name with another ending."""
     if path.suffix.lower() not in endings:
-        raise ValueError(f"'{path}' must end in {' or '.join(endings)}")
+        raise ValueError(f"'{printable(path)}' must end in {' or '.join(endings)}")
 
 
 def check_outputs(paths: Sequence[Path], endings: Sequence[str], force: bool) -> None:
-    """Refuse, before any work, files that cannot be written or should not be overwritten.
+    """Reject, before any work, files that cannot be written or should not be overwritten.
 
     Parameters
     ----------
@@ -38,41 +44,56 @@ def check_outputs(paths: Sequence[Path], endings: Sequence[str], force: bool) ->
     """
     with input_errors():
         for path in paths:
+            if path == STANDARD:
+                if text_ending(endings) is None:
+                    raise ValueError(f"-o - is for text, and this command writes {' or '.join(endings)}")
+                continue
             check_ending(path, endings)
-            place = _place(path)
-            if place.is_dir():
-                raise ValueError(f"'{path}' is a folder")
-            if place.exists() and not force:
-                raise ValueError(f"'{path}' exists; give --force to overwrite it")
-            folder = next(parent for parent in place.parents if parent.exists())
-            if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-                raise ValueError(f"'{path}' cannot be written: '{folder}' is no folder that can be written to")
+            try:
+                _check_place(path, force)
+            except OSError as error:
+                raise ValueError(f"'{printable(path)}' cannot be written: {error.strerror or error}") from None
         if len({os.path.realpath(path) for path in paths}) < len(paths):
             raise ValueError("--output must name different files")
 
 
-def _place(path: Path) -> Path:
-    """Return where a file is written: without "..", which would need folders that need not exist."""
-    return Path(os.path.realpath(path.parent)) / path.name
+def text_ending(endings: Sequence[str]) -> str | None:
+    """Return the first of the endings that is one of text, which is what goes to standard output."""
+    return next((ending for ending in endings if ending in TEXT_ENDINGS), None)
+
+
+def _check_place(path: Path, force: bool) -> None:
+    """Raise a ValueError or an OSError if a file cannot be written here or should not be."""
+    place, shown = Path(os.path.realpath(path)), printable(path)
+    if path.is_dir():
+        raise ValueError(f"'{shown}' is a folder")
+    if not path.parent.is_dir():
+        folder = printable(path.parent)
+        if path.parent.exists():
+            raise ValueError(f"'{shown}' cannot be written: '{folder}' is no folder")
+        raise ValueError(f"'{shown}' cannot be written: there is no folder '{folder}', make it first")
+    if place.is_symlink() or (place.exists() and not place.is_file()):  # what is a link still leads nowhere
+        raise ValueError(f"'{shown}' cannot be written: it is not a regular file")
+    if place.exists() and not force:
+        raise ValueError(f"'{shown}' exists; give --force to overwrite it")
+    check_writable(place)
 
 
 def write_outputs(contents: Mapping[Path, bytes]) -> None:
-    """Write files, those of one folder all or none; a full disk or a lost folder is one line, not a traceback.
+    """Write files, all or none; a full disk or a lost folder is one line, not a traceback.
 
     Parameters
     ----------
     contents : mapping of pathlib.Path to bytes
-        Everything that a command writes, so that what cannot be made leaves nothing behind.
+        Everything that a command writes, so that what cannot be made leaves nothing behind; "-" is standard output.
     """
-    folders: dict[Path, dict[str, bytes]] = {}
-    for path, content in contents.items():
-        folders.setdefault(_place(path).parent, {})[path.name] = content
-    for folder, files in folders.items():
-        try:
-            write_files(folder, files)
-        except OSError as error:
-            names = ", ".join(f"'{path}'" for path in contents if _place(path).parent == folder)
-            raise BadInput(f"{names} cannot be written: {error.strerror or error}") from None
+    try:
+        replace_files({Path(os.path.realpath(path)): it for path, it in contents.items() if path != STANDARD})
+    except OSError as error:
+        names = ", ".join(f"'{printable(path)}'" for path in contents if path != STANDARD)
+        raise BadInput(f"{names} cannot be written: {error.strerror or error}") from None
+    if STANDARD in contents:
+        write_output(contents[STANDARD].decode())
 
 
 def png_bytes(figure: Figure) -> bytes:

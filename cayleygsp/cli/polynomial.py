@@ -9,7 +9,7 @@ import numpy as np
 from cayleygsp.cli.coefficients import load_coefficients
 from cayleygsp.cli.errors import BadInput, input_errors, one_line
 from cayleygsp.cli.loading import need_edges
-from cayleygsp.cli.options import DEFAULT_ORDER
+from cayleygsp.cli.options import DEFAULT_ORDER, MOST_FIT_ORDER, MOST_ORDER, FilterOptions
 from cayleygsp.design import Target, fit_cayley, graph_weight, parse_target
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial
@@ -21,10 +21,17 @@ def target_name(target: Target) -> str:
     return f"{target.name} ({parameters})"
 
 
-class PolynomialOptions:
-    """Which Cayley polynomial a user asked for; checked when made, computed when the graph is there."""
+class AskedPolynomial:
+    """Which Cayley polynomial a user asked for; checked when made, computed when the graph is there.
 
-    def __init__(self, coeffs: str | None, target: str | None, zoom: float | None, order: int | None) -> None:
+    Parameters
+    ----------
+    options : FilterOptions
+        What the user gave.
+    """
+
+    def __init__(self, options: FilterOptions) -> None:
+        coeffs, target, zoom, order = options.coeffs, options.target, options.zoom, options.order
         if coeffs is not None and target is not None:
             raise BadInput("--coeffs and --target must not both be given")
         self.target, self.zoom, self.order = target, zoom, order
@@ -34,11 +41,13 @@ class PolynomialOptions:
         if coeffs is not None:
             self.own, self.said = own_polynomial(coeffs, zoom, order), "own coefficients"
         elif target is not None:
+            check_fit_order(order)
             check_target(target)
             self.said = f"fitted to {target}"
         else:
             if zoom is None or order is None:
                 raise BadInput("--zoom and --order must be given, or --coeffs, or --target")
+            check_order(order)
             # 2 Σ |c_j| = 1: where all powers agree the response is ±1
             self.own = CayleyPolynomial(np.append(0.0, np.full(order, 0.5 / order)), zoom)
             self.said = "equal coefficients of total gain 1"
@@ -47,6 +56,10 @@ class PolynomialOptions:
     def n_powers(self) -> int:
         """The order that it will have."""
         return self.own.order if self.own is not None else self.order or DEFAULT_ORDER
+
+    def words(self, polynomial: CayleyPolynomial) -> str:
+        """Return what it is in words."""
+        return f"{self.said}, order {polynomial.order}, zoom {polynomial.zoom:.6g}"
 
     def polynomial(self, L: Laplacian, seed: int) -> CayleyPolynomial:
         """Return it, fitted over the frequencies of the graph if it is to be fitted."""
@@ -69,6 +82,7 @@ def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> Cayley
     if zoom is not None:
         check_positive(zoom, "--zoom")
     c, h = load_coefficients(coeffs, zoom)
+    check_order(c.size - 1, "--coeffs make an order that")
     with input_errors():
         p = CayleyPolynomial(c, h)
     if order not in (None, p.order):
@@ -76,10 +90,12 @@ def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> Cayley
     return p
 
 
-def check_target(text: str) -> None:
-    """Refuse what no graph makes a target; relative numbers are read once the graph is there."""
-    with input_errors():
+def check_target(text: str, option: str = "--target") -> None:
+    """Reject what no graph makes a target; relative numbers are read once the graph is there."""
+    try:
         parse_target(text, 1.0)
+    except ValueError as error:
+        raise BadInput(one_line(error).replace("`text`", option)) from None
 
 
 def read_target(text: str, L: Laplacian) -> Target:
@@ -96,6 +112,20 @@ def check_positive(value: float, name: str) -> None:
     """Reject a number that is not positive and finite."""
     if not (math.isfinite(value) and value > 0):
         raise BadInput(f"{name} must be positive and finite, got {value:g}")
+
+
+def check_order(order: int | None, name: str = "--order") -> None:
+    """Reject an order that a filter would take minutes for."""
+    if order is not None and order > MOST_ORDER:
+        raise BadInput(f"{name} must be at most {MOST_ORDER:,}, as time grows with it, got {order:,}")
+
+
+def check_fit_order(order: int | None) -> None:
+    """Reject an order that a fit would take minutes for."""
+    if order is not None and order > MOST_FIT_ORDER:
+        raise BadInput(
+            f"--order of a fit must be at most {MOST_FIT_ORDER:,}, as time grows with its square, got {order:,}"
+        )
 
 
 def check_product(zoom: float | None, lmax: float) -> None:

@@ -2,66 +2,107 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 import warnings
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
-from cayleygsp.cli.errors import input_errors
-from cayleygsp.cli.loading import graph_line, load, vertices_text, written
-from cayleygsp.cli.options import ForceOption, GraphArgument, JsonOption, Kind, KindOption, SeedOption, VariableOption
-from cayleygsp.cli.outputs import check_outputs, write_outputs
-from cayleygsp.cli.printing import counted, print_facts, print_json, progress
+from cayleygsp._format import counted
+from cayleygsp._text import printable
+from cayleygsp.cli.errors import BadInput, input_errors
+from cayleygsp.cli.loading import graph_line, load, vertices_text
+from cayleygsp.cli.options import GraphOptions, OutputOptions
+from cayleygsp.cli.polynomial import check_fit_order
+from cayleygsp.cli.results import Results
 from cayleygsp.filters import ConvergenceWarning
+from cayleygsp.graph import Graph
+from cayleygsp.laplacians import Laplacian
+
+if TYPE_CHECKING:
+    from cayleygsp._html import Section
 
 
 def report_command(
-    graph: GraphArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, .html.")],
+    graph: GraphOptions,
+    outputs: OutputOptions,
     order: Annotated[int, typer.Option("--order", min=1, help="Order of the filter that is designed.")] = 4,
-    kind: KindOption = Kind.combinatorial,
-    variable: VariableOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
-    force: ForceOption = False,
 ) -> None:
     """All of it for one graph, as one page that needs no other file.
 
-    Graph, frequencies, zoom, a filter designed for it, bounds, localization and cost. Large graphs take longer but
-    nothing dense: no eigenvalues are computed of them.
+    Graph, frequencies, zoom, a filter designed for it, bounds, localization and cost, written as .html with -o. Large
+    graphs take longer but nothing dense: no eigenvalues are computed of them.
     """
-    check_outputs([output], (".html",), force)
-    G, L = load(graph, kind, variable, seed)
-    from cayleygsp import __version__
-    from cayleygsp._html import render_page
+    if len(outputs.output) != 1:
+        raise BadInput(f"--output must be given once: a file .html, got {len(outputs.output)}")
+    results = Results(outputs, (".html",))
+    check_fit_order(order)
     from cayleygsp.report.page import STEPS, report_on
 
-    start = time.perf_counter()
-    with progress(len(STEPS) + 1) as step, warnings.catch_warnings():
+    with results.progress(len(STEPS) + 2) as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # what was reached stands in the tables
+        step("reading")
+        G, L = load(graph)
+        start = time.perf_counter()
         with input_errors():
-            found = report_on(G, L.kind, order=order, rng=seed, step=step)
+            report = report_on(G, L, order=order, rng=graph.seed, step=step)
         step("page")
         seconds = time.perf_counter() - start
-        lead = (
-            f"{vertices_text(L.n_vertices)} and {counted(L.n_edges, 'edge')}: what the frequencies of this graph are, "
-            "what a spectral zoom does to them, a Cayley filter designed for it, how far off it can be, how far it "
-            "reaches, and what it costs."
-        )
-        foot = {
-            "Command": f"cayleygsp report {graph} --laplacian {L.kind} --order {order} --seed {seed}",
-            "Versions": f"cayleygsp {__version__}, numpy {np.__version__}",
-            "Date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "Time": f"{seconds:.1f} s",
-        }
-        page = render_page(f"The graph {G.name or graph}", lead, found.sections, foot)
+        foot = _foot(command_text(graph, order), seconds)
         # the name of a file can be no text
-        write_outputs({output: page.encode(errors="replace")})
-    if json:
-        print_json(found.numbers | {"seconds": seconds})
-    else:
-        print_facts({"graph": graph_line(G, L), "time": f"{seconds:.1f} s"} | written([output]))
+        results.write(lambda ending: _page(G, L, graph.graph, report.sections, foot).encode(errors="replace"))
+    results.show(report.numbers | {"seconds": seconds}, {"graph": graph_line(G, L), "time": f"{seconds:.1f} s"})
+
+
+def _page(G: Graph, L: Laplacian, name: str, sections: Sequence[Section], foot: dict[str, str]) -> str:
+    from cayleygsp._html import render_page
+
+    lead = (
+        f"{vertices_text(L.n_vertices)} and {counted(L.n_edges, 'edge')}: what the frequencies of this graph are, "
+        "what a spectral zoom does to them, a Cayley filter designed for it, how far off it can be, how far it "
+        "reaches, and what it costs."
+    )
+    return render_page(printable(f"The graph {G.name or Path(name).name}"), lead, sections, foot)
+
+
+def _foot(command: str, seconds: float) -> dict[str, str]:
+    from cayleygsp import __version__
+
+    return {
+        "Command": command,
+        "Versions": f"cayleygsp {__version__}, numpy {np.__version__}",
+        "Date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "Time": f"{seconds:.1f} s",
+    }
+
+
+def command_text(options: GraphOptions, order: int) -> str:
+    """Return the command that makes a report again; a relative path as it was given, of an absolute one the name alone.
+
+    Parameters
+    ----------
+    options : GraphOptions
+        The graph.
+    order : int
+        Order of the filter.
+
+    Examples
+    --------
+    >>> from cayleygsp.cli.options import GraphOptions
+    >>> from cayleygsp.cli.report import command_text
+    >>> command_text(GraphOptions(graph="/home/me/my roads.mtx"), 4)
+    "cayleygsp report 'my roads.mtx' --laplacian combinatorial --order 4 --seed 0"
+    """
+    path = Path(options.graph)
+    words = ["cayleygsp", "report", path.name if path.is_absolute() else options.graph]
+    words += ["--laplacian", options.kind.value, "--order", str(order), "--seed", str(options.seed)]
+    if options.symmetrize is not None:
+        words += ["--symmetrize", options.symmetrize.value]
+    if options.variable is not None:
+        words += ["--variable", options.variable]
+    return printable(shlex.join(words))

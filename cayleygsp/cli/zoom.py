@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cayleygsp._format import counted
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import graph_line, load, need_edges, rows_bytes, written
-from cayleygsp.cli.options import (
-    ForceOption,
-    GraphArgument,
-    JsonOption,
-    Kind,
-    KindOption,
-    Outputs,
-    SeedOption,
-    VariableOption,
-)
-from cayleygsp.cli.outputs import check_outputs, png_bytes, write_outputs
+from cayleygsp.cli.loading import graph_line, load, need_edges, rows_bytes
+from cayleygsp.cli.options import GraphOptions, OutputOptions
+from cayleygsp.cli.outputs import png_bytes
 from cayleygsp.cli.polynomial import check_positive, check_product
-from cayleygsp.cli.printing import counted, print_facts, print_json, print_table, progress
+from cayleygsp.cli.results import Results
+
+if TYPE_CHECKING:
+    from cayleygsp.report.frequencies import Frequencies
+
+# How many of the lowest frequencies are looked at where no number is given, as in the paper's figure 1.
+DEFAULT_LOWEST = 15
 
 
 def zoom_command(
-    graph: GraphArgument,
+    graph: GraphOptions,
+    outputs: OutputOptions,
     zooms: Annotated[
         list[float], typer.Option("--zoom", help="A zoom h > 0; can be given several times. Else three that suit.")
     ] = [],  # noqa: B006
-    lowest: Annotated[int, typer.Option("--lowest", min=1, help="How many of the lowest frequencies to look at.")] = 15,
-    output: Outputs = [],  # noqa: B006
-    kind: KindOption = Kind.combinatorial,
-    variable: VariableOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    lowest: Annotated[
+        int | None,
+        typer.Option("--lowest", min=1, help="How many of the lowest frequencies to look at; 15, or all if fewer."),
+    ] = None,
 ) -> None:
     """How much of the half circle the lowest frequencies take, and what each zoom resolves.
 
@@ -43,38 +39,37 @@ def zoom_command(
     """
     for h in zooms:
         check_positive(h, "--zoom")
-    check_outputs(output, (".png", ".csv"), force)
-    G, L = load(graph, kind, variable, seed)
-    need_edges(L, "a zoom")
-    for h in zooms:
-        check_product(h, L.lmax)
-    if lowest > L.n_vertices:
-        raise BadInput(f"--lowest must be at most the number of vertices {L.n_vertices}, got {lowest}")
-    from cayleygsp.report.frequencies import find_frequencies
-    from cayleygsp.report.zoom import draw_half_circles, zoom_table
-    from cayleygsp.report.zoom_numbers import suggested_zooms, zoom_rows
+    results = Results(outputs, (".png", ".csv"))
+    with results.progress(3) as step:
+        step("graph")
+        G, L = load(graph)
+        need_edges(L, "a zoom")
+        for h in zooms:
+            check_product(h, L.lmax)
+        n_lowest = min(DEFAULT_LOWEST, L.n_vertices) if lowest is None else lowest
+        if n_lowest > L.n_vertices:
+            raise BadInput(f"--lowest must be at most the number of vertices {L.n_vertices}, got {n_lowest}")
+        from cayleygsp.report.frequencies import find_frequencies
+        from cayleygsp.report.zoom_numbers import suggested_zooms, zoom_rows
+        from cayleygsp.report.zoom_text import zoom_table
 
-    with progress(2) as step:
         step("frequencies")
-        frequencies = find_frequencies(L, seed)
+        frequencies = find_frequencies(L, graph.seed)
         chosen = zooms or suggested_zooms(frequencies)
         with input_errors():
-            rows = zoom_rows(frequencies, chosen, lowest)
+            rows = zoom_rows(frequencies, chosen, n_lowest)
         step("files")
-        write_outputs(
-            {
-                path: rows_bytes(rows)
-                if path.suffix.lower() == ".csv"
-                else png_bytes(draw_half_circles(frequencies, chosen, lowest))
-                for path in output
-            }
-        )
-    if json:
-        print_json({"exact": frequencies.density.exact, "rows": [asdict(row) for row in rows]})
-        return
+        results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else _picture(frequencies, chosen, n_lowest))
     how = "" if frequencies.density.exact else ", estimated from the spectral density"
-    said = f"{counted(lowest, 'frequency', 'frequencies')}, up to λ = {rows[0].frequency:.4g}{how}"
-    print_facts({"graph": graph_line(G, L), "lowest": said})
-    print_table(zoom_table(rows))
-    if output:
-        print_facts(written(output))
+    reach = f"{counted(n_lowest, 'frequency', 'frequencies')}, up to λ = {rows[0].frequency:.4g}{how}"
+    results.show(
+        {"exact": frequencies.density.exact, "rows": [asdict(row) for row in rows]},
+        {"graph": graph_line(G, L), "lowest": reach},
+        zoom_table(rows),
+    )
+
+
+def _picture(frequencies: Frequencies, zooms: list[float], n_lowest: int) -> bytes:
+    from cayleygsp.report.zoom_figure import draw_half_circles
+
+    return png_bytes(draw_half_circles(frequencies, zooms, n_lowest))

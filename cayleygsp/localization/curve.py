@@ -44,13 +44,14 @@ def decay_curve(
     filter : GraphFilter
         Any filter. The proved curves are those of the exact g(Δ); a method's error is in ``floor``.
     vertices : int or sequence of int
-        One vertex m, or several to take the mean of: of masses and of curves, which keeps the one below the other.
+        One vertex m, or several; masses and curves are averaged alike, so that the ones stay below the others.
     p : float
         1 ≤ p ≤ ∞.
     n_hops : int, optional
         The largest k; by default as many hops as reach every vertex that can be reached.
     floor : float, optional
-        Masses below are not fitted. By default what the certificate of the filtered signal allows them to be off by.
+        Masses that are not above it are not fitted, and do not count as measured. By default what the certificate of
+        the filtered impulse allows them to be off by.
 
     Returns
     -------
@@ -79,10 +80,10 @@ def decay_curve(
     for vertex in chosen:
         y, error = localize(filter, vertex)
         distance = hops(L, vertex)
-        found = mass_beyond(y, distance, p)
-        masses.append(found[1:] / found[0] if found[0] else found[1:])
-        norms.append(float(found[0]))
-        floors.append(relative(2 * error * L.n_vertices ** max(1 / p - 0.5, 0.0), found[0]) + ROUNDING)
+        absolute = mass_beyond(y, distance, p)
+        masses.append(absolute[1:] / absolute[0] if absolute[0] else absolute[1:])
+        norms.append(float(absolute[0]))
+        floors.append(relative(2 * error * L.n_vertices ** max(1 / p - 0.5, 0.0), absolute[0]) + ROUNDING)
         outside = np.cumsum(np.bincount(distance[distance >= 0])[::-1])[::-1]
         crowds.append(np.append(outside[1:], 0.0))
     mass = stack(masses, n_hops).mean(axis=0)
@@ -163,7 +164,7 @@ def chebyshev_of_same_order(filter: GraphFilter, order: int | None = None) -> Ch
 
 
 def _norm_factors(crowds: FloatArray, norms: FloatArray, p: float) -> FloatArray:
-    """Return what bounds of the 2-norm are multiplied by to bound relative masses, vertex by vertex and averaged."""
+    """Return the factors, averaged over vertices, that turn bounds of the 2-norm into bounds of relative masses."""
     wider = np.where(crowds > 0, np.maximum(crowds, 1) ** max(1 / p - 0.5, 0.0), 0.0)
     return np.array([relative(row, norm) for row, norm in zip(wider, norms, strict=True)]).mean(axis=0)
 

@@ -37,11 +37,12 @@ def mass_outside(
     Returns
     -------
     numpy.ndarray, shape (n_hops + 1,) or (n_vertices, n_hops + 1)
-        Masses from at most 1 down. Vertices that cannot be reached are outside. A filter that is zero has no mass.
+        Masses from at most 1 down, as the method computes them: very small ones may be its error or rounding, which
+        :func:`decay_curve` tells apart. Vertices that cannot be reached are outside. A filter that is zero has no mass.
 
     Notes
     -----
-    One application of the filter and one breadth-first search a vertex; memory is that of a few signals.
+    One application of the filter and one breadth-first search per vertex; memory is that of a few signals.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def localize(filter: GraphFilter, vertex: int) -> tuple[Array, float]:
 
 
 def check_filter(filter: Any) -> None:
-    """Reject what is no graph filter."""
+    """Reject anything but a graph filter."""
     if not isinstance(filter, GraphFilter):
         raise TypeError(f"`filter` must be a graph filter, got {type(filter).__name__}")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from cayleygsp._typing import Array, FloatArray
 
 
@@ -30,14 +32,14 @@ class DecayFit:
 
 @dataclass(frozen=True, eq=False)
 class DecayBound:
-    """A curve that masses are, or are said to be, below.
+    """A curve that masses are proved to be below, or that the paper states.
 
     Attributes
     ----------
     name : {"theorem 4", "jacobi", "series"}
         Where it comes from.
     mass : numpy.ndarray, shape (n_hops + 1,)
-        Upper bounds of the mass_beyond, relative to the norm like these; above 1 where nothing is said.
+        Upper bounds of the masses, relative to the norm as these are; above 1 it says nothing.
     valid : numpy.ndarray of bool, shape (n_hops + 1,)
         Where it is proved: everywhere or nowhere, but for "theorem 4", which is proved where k is a multiple of the
         order (see :func:`decay_curve`), and where a proved curve, or 1, lies below it.
@@ -61,14 +63,15 @@ class Decay:
     hops : numpy.ndarray, shape (n_hops + 1,)
         k.
     mass : numpy.ndarray, shape (n_hops + 1,)
-        Measured, relative to :math:`\|G\delta_m\|_p`; the mean over the vertices if there are several.
+        As computed, relative to :math:`\|G\delta_m\|_p`; the mean over the vertices if there are several. Only what is
+        ``resolved`` is a measurement.
     p : float
         Of the norm.
     norm : float
         :math:`\|G\delta_m\|_p`, the mean over the vertices.
     floor : float
-        How far the masses may be off by the error of the method that applied the filter, where it is known; what is
-        below is not fitted.
+        How far the masses may be off by the error of the method that applied the filter, rounding included; what is
+        not above it is not fitted.
     fit : DecayFit
         The exponential through the masses above the floor.
     bounds : tuple of DecayBound
@@ -83,10 +86,17 @@ class Decay:
     fit: DecayFit
     bounds: tuple[DecayBound, ...]
 
+    @property
+    def resolved(self) -> Array:
+        """Where the mass is above the floor, or proved to be zero; elsewhere the method may have made it."""
+        zero = np.zeros(self.mass.shape, dtype=bool)
+        for bound in self.bounds:
+            zero |= bound.valid & (bound.mass == 0)
+        return (self.mass > self.floor) | (zero & (self.mass == 0))
+
     def bound(self, name: str) -> DecayBound | None:
         """Return the curve of that name, or None if there is none for this filter and p."""
-        found = [bound for bound in self.bounds if bound.name == name]
-        return found[0] if found else None
+        return next((bound for bound in self.bounds if bound.name == name), None)
 
 
 def relative(value: Any, norm: float) -> Any:

@@ -17,7 +17,10 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
-    raise ImportError("cayleygsp.nn needs torch: install it with `pip install cayleygsp[nn]`") from error
+    raise ImportError(
+        'cayleygsp.nn needs torch: install it with `pip install torch`, or with `pip install ".[nn]"` in a checkout of '
+        "cayleygsp"
+    ) from error
 
 from cayleygsp.nn.cayley_conv import CayleyConv
 from cayleygsp.nn.cheb_conv import ChebConv

@@ -16,10 +16,11 @@ Examples
 """
 
 from cayleygsp.plotting._style import COLORS
-from cayleygsp.plotting.decay import bounds, decay
 from cayleygsp.plotting.design import density, fit, localized, resolution
+from cayleygsp.plotting.error_curves import bounds
 from cayleygsp.plotting.errors import error_bars
 from cayleygsp.plotting.graphs import graph
+from cayleygsp.plotting.localization import decay
 from cayleygsp.plotting.spectra import half_circle, response, unrolled_response
 
 __all__ = [

@@ -75,8 +75,8 @@ def graph(
     ax = use_axes(ax)
     edges = sparse.triu(graph.W, format="coo")
     segments = np.stack([coords[edges.row], coords[edges.col]], axis=1)
-    alpha = float(np.clip(13 / np.sqrt(max(len(segments), 1)), 0.1, 0.8))
-    thin: dict[str, Any] = {"colors": "0.5", "linewidths": 0.5, "alpha": alpha, "zorder": 1}
+    alpha = float(np.clip(25 / np.sqrt(max(len(segments), 1)), 0.15, 0.8))
+    thin: dict[str, Any] = {"colors": "0.4", "linewidths": 0.5, "alpha": alpha, "zorder": 1}
     ax.add_collection(LineCollection(list(segments), **(thin | dict(edge_style or {}))))
     style: dict[str, Any] = {"s": _vertex_area(graph.n_vertices), "linewidths": 0.4, "edgecolors": "0.25", "zorder": 2}
     style |= kwargs

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayleygsp._format import counted, format_bound, format_tol
 from cayleygsp._html import Section, Table
 from cayleygsp._typing import FloatArray
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.report.bounds import counted, format_tol
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 
@@ -26,11 +26,13 @@ class Application:
     tol : float
         Error allowed, relative to the gain.
     method : str
-        What the automatic choice took.
+        What the automatic choice was.
     n_matvecs : int
         Products with the Laplacian.
     bound : float
-        Certified error, relative to gain and signal.
+        Error bound, relative to gain and signal.
+    certificate : str
+        What the bound rests on: "proved", or what else the filter says of it.
     converged : bool
         Whether that is within the tolerance.
     prepare_seconds, apply_seconds : float
@@ -41,13 +43,14 @@ class Application:
     method: str
     n_matvecs: int
     bound: float
+    certificate: str
     converged: bool
     prepare_seconds: float
     apply_seconds: float
 
 
 def apply_filter(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray, tol: float) -> Application:
-    """Filter a signal and keep what is known of the result.
+    """Filter a signal; return what is known of the result.
 
     Parameters
     ----------
@@ -68,23 +71,33 @@ def apply_filter(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray,
         _, info = g.filter(signal, return_info=True)
     done = time.perf_counter()
     bound = float(np.max(info.relative_error_bound))
-    return Application(tol, info.method, info.n_matvecs, bound, info.converged, prepared - start, done - prepared)
+    return Application(
+        tol=tol,
+        method=info.method,
+        n_matvecs=info.n_matvecs,
+        bound=bound,
+        certificate=info.certificate,
+        converged=info.converged,
+        prepare_seconds=prepared - start,
+        apply_seconds=done - prepared,
+    )
 
 
 def application_section(applications: Sequence[Application], n_vertices: int) -> Section:
-    """Show cost and certificate for several tolerances."""
+    """Return cost and certificate for several tolerances."""
     text = (
-        f"The same filter on one random signal of {counted(n_vertices, 'number')}. The error, relative to the gain of "
-        "the filter and the norm of the signal, is certified by the method, with rounding; the method is the one with "
-        "the least predicted cost. A product is one pass over the graph. Times are from this machine."
+        f"The same filter on one random signal of {counted(n_vertices, 'number')}. The error bound, relative to the "
+        "gain of the filter and the norm of the signal, includes rounding; the method is the one with the least "
+        "predicted cost. A product is one pass over the graph. Times are those of one run on this machine."
     )
-    header = ["tolerance", "method", "products", "certified error", "within", "prepare, ms", "apply, ms"]
+    header = ["tolerance", "method", "products", "error at most", "certificate", "within", "prepare, ms", "apply, ms"]
     rows = [
         [
             format_tol(one.tol),
             one.method,
             f"{one.n_matvecs:,}",
-            f"{one.bound:.1e}",
+            format_bound(one.bound),
+            one.certificate,
             "yes" if one.converged else "no",
             f"{1e3 * one.prepare_seconds:,.1f}",
             f"{1e3 * one.apply_seconds:,.1f}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csgraph
 
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp.density import SpectralDensity, spectral_density
@@ -101,7 +100,7 @@ def find_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None)
     >>> found.eigenvalues is None, round(found.at_positive_share(0.5), 1)
     (True, 4.0)
     """
-    n_zero = int(csgraph.connected_components(L.matrix, directed=False, return_labels=False))
+    n_zero = L.n_components
     if L.has_eigenbasis or L.n_vertices <= DENSE_VERTICES:
         lam = np.clip(L.eigenvalues, 0.0, L.lmax)
         return Frequencies(spectral_density(L, method="exact"), lam, L.n_vertices, n_zero)

@@ -4,63 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matplotlib.figure import Figure
-
-from cayleygsp import plotting
-from cayleygsp._html import Picture, Section, Table
-from cayleygsp.report.density import WIDTH
+from cayleygsp._html import Picture, Section
 from cayleygsp.report.frequencies import Frequencies
+from cayleygsp.report.zoom_figure import draw_half_circles, draw_resolution
 from cayleygsp.report.zoom_numbers import ZoomRow, zoom_rows
+from cayleygsp.report.zoom_text import certificate_word, zoom_table
 
-
-def zoom_table(rows: Sequence[ZoomRow]) -> Table:
-    """Put the rows into a table."""
-    m = rows[0].n_lowest
-    lowest = "the lowest" if m == 1 else f"the lowest {m:,}"
-    header = ["zoom h", f"half circle of {lowest}", "dθ/dλ at the last", "best possible", "order for the gap"]
-    cells = [
-        [
-            f"{row.zoom:.4g}",
-            f"{100 * row.circle_share:.1f} %",
-            f"{row.resolution:.3g}",
-            f"{row.best_resolution:.3g}",
-            "–" if row.gap_order is None else f"{row.gap_order:,}",
-        ]
-        for row in rows
-    ]
-    return Table(header, cells, n_text=0)
-
-
-def draw_half_circles(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -> Figure:
-    """Draw the spectrum on the half circle, one panel a zoom, at most three beside each other."""
-    points = frequencies.points()
-    n_marked = round(n_lowest / frequencies.n_vertices * points.size)
-    n_columns = min(len(zooms), 3)
-    n_rows = -(-len(zooms) // n_columns)
-    figure = Figure(figsize=(WIDTH, 1.5 * n_rows), layout="constrained")
-    axes = figure.subplots(n_rows, n_columns, squeeze=False).reshape(-1)
-    for ax, h in zip(axes, zooms, strict=False):
-        plotting.half_circle(points, h, n_marked=n_marked, ax=ax, legend=frequencies.eigenvalues is not None)
-    for ax in axes[len(zooms) :]:
-        ax.set_axis_off()
-    return figure
-
-
-def draw_resolution(frequencies: Frequencies, zooms: Sequence[float]) -> Figure:
-    """Draw dθ/dλ over frequency for several zooms."""
-    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
-    plotting.resolution(zooms, frequencies.density.lmax, eigenvalues=frequencies.points(), ax=figure.subplots())
-    return figure
+__all__ = ["draw_half_circles", "draw_resolution", "zoom_section", "zoom_table"]
 
 
 def zoom_section(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -> tuple[Section, list[ZoomRow]]:
-    """Show the spectrum on the half circle and what each zoom resolves."""
+    """Return the spectrum on the half circle and what each zoom resolves."""
     rows = zoom_rows(frequencies, zooms, n_lowest)
     known = frequencies.eigenvalues is not None
     lowest = "The lowest frequency goes" if n_lowest == 1 else f"The lowest {n_lowest:,} frequencies go"
+    word = certificate_word(rows[0]) if known or hasattr(rows[0], "certificate") else "about "
     text = (
         "A Cayley polynomial sees the frequency λ at C(hλ) = (hλ − i)/(hλ + i) on the unit circle. The zoom h decides "
-        f"which frequencies get room there. {lowest} up to {'' if known else 'about '}{rows[0].frequency:.3g}."
+        f"which frequencies get room there. {lowest} up to {word}{rows[0].frequency:.3g}. A large share of the half "
+        "circle does not mean that they are apart from each other: many may be squeezed together in it."
     )
     what = "every frequency" if known else "one point for each hundredth of the frequencies, estimated"
     diamonds = "is a diamond" if n_lowest == 1 else f"{n_lowest:,} are diamonds"
@@ -68,12 +30,12 @@ def zoom_section(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int
         "spectrum",
         draw_half_circles(frequencies, zooms, n_lowest),
         "Half circles with frequencies on them; the lowest move from the left end to the right as the zoom grows.",
-        f"The spectrum on the half circle, {what}; the lowest {diamonds}.",
+        f"The spectrum on the half circle, {what}; the lowest {diamonds}. Zero is at the left end at every zoom.",
     )
     resolution = Picture.from_figure(
         "resolution",
         draw_resolution(frequencies, zooms),
-        "One falling curve a zoom, each touching the line of the best possible resolution at one frequency.",
+        "One falling curve per zoom, each touching the line of the best possible resolution at one frequency.",
         "How far apart the zooms put neighbouring frequencies. No zoom is above the grey line.",
     )
     closing = (

@@ -54,8 +54,9 @@ def suggested_zooms(frequencies: Frequencies) -> list[float]:
     frequencies : Frequencies
         Of a graph with edges.
     """
-    found = [zoom.best_zoom(0.0, frequencies.at_positive_share(share)) for share in ZOOM_SHARES]
-    return list(dict.fromkeys(found))  # on small graphs shares may be the same
+    zooms = [zoom.best_zoom(0.0, frequencies.at_positive_share(share)) for share in ZOOM_SHARES]
+    # on small graphs, and at eigenvalues of high multiplicity, they may be the same but for rounding
+    return list({f"{h:.9g}": h for h in zooms}.values())
 
 
 def zoom_rows(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -> list[ZoomRow]:

@@ -585,7 +585,7 @@ def test_without_torch_the_message_says_what_to_install():
         "try:\n    import cayleygsp.nn\nexcept ImportError as error:\n    print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "pip install cayleygsp[nn]" in said
+    assert 'pip install ".[nn]"' in said
 
 
 def test_zoom_of_another_device_is_followed_without_waiting():

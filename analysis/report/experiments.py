@@ -1,0 +1,61 @@
+"""Small forms of the experiments with networks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from cayleygsp._html import Picture, Section, Table
+
+
+def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, Any]]:
+    """Return the small forms of the paper's first experiment and of its timing study.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        What both scripts are called with besides ``--quick``.
+    """
+    from analysis import community, complexity
+
+    with TemporaryDirectory() as work:
+        _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
+    _, timed = complexity.compute(["--quick", *argv], quiet=True)
+    config = trained["config"]
+    learning = Section(
+        "The paper's first experiment, in small",
+        [
+            f"Which of 15 communities is a noisy step signal on? One convolution with {community.N_FEATURES} features, "
+            f"the mean over the vertices and a softmax, trained on {config['n_train']} signals; test accuracy in %, "
+            f"mean and deviation over {trained['n_runs']} runs. The whole protocol is python -m analysis.community.",
+        ],
+        [
+            Picture.from_figure(
+                "community",
+                community.draw(trained),
+                "Accuracy over order for all methods, learned filters, and learned zooms over the spectral gap.",
+                "From above: test accuracy over the order, four learned filters of each kind, and the learned zooms.",
+            )
+        ],
+        Table(*community.table(trained)),
+        community.findings(trained),
+    )
+    timing = Section(
+        "Time of a layer, in small",
+        [
+            "Mean time of a training step and its ratio to ChebNet, in brackets the paper's ratio and the difference. "
+            "Sizes are too small for the ratios to mean much: the whole study is python -m analysis.complexity.",
+        ],
+        [
+            Picture.from_figure(
+                "complexity",
+                complexity.draw(timed),
+                "Times and ratios over order and size, test above training.",
+                "Time of one step over the order, its ratio to ChebNet, and its time over the size of the graph; test "
+                "above training.",
+            )
+        ],
+        Table(*complexity.table(timed["by_order"], "training", "order")),
+    )
+    return [learning, timing], {"community": trained["rows"], "complexity": timed["by_order"]}

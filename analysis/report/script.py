@@ -1,0 +1,112 @@
+"""The script: compute, draw and write the report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import cayleygsp as cg
+from analysis._results import now
+from analysis.report import experiments, methods
+from analysis.report.denoising import compute_denoising, denoising_section
+from analysis.report.numbers import collect_numbers, footer
+from analysis.report.response import filter_section, fit_low_pass
+from analysis.report.spectrum import compute_spectrum, graph_section
+from analysis.report.study import study_graph
+from cayleygsp._files import write_files
+from cayleygsp._format import format_tol
+from cayleygsp._html import Section, render_page
+from cayleygsp.cli.printing import progress
+
+
+def write_report(folder: Path, sections: Sequence[Section], numbers: Any, foot: dict[str, str]) -> Path:
+    """Write page, pictures and numbers; earlier ones stay as they are until all is ready."""
+    lead = (
+        "Graph filters that are rational in the Laplacian, after the CayleyNets paper: the spectrum that they see and "
+        "what a zoom does to it, a filter designed for one graph, what it does to a signal, what each way to apply it "
+        "costs and is proved to be off by, and how far it reaches."
+    )
+    page = render_page("A Cayley filter on the 15-community graph", lead, sections, foot)
+    files = {f"{picture.name}.png": picture.png for section in sections for picture in section.pictures}
+    files["report.json"] = (json.dumps(numbers, indent=2, allow_nan=False) + "\n").encode()
+    files["report.html"] = page.encode()
+    write_files(folder, files)
+    return folder / "report.html"
+
+
+def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
+    """Compute, draw and write; ``step`` is told what begins."""
+    step("spectrum of the graph")
+    spectrum = compute_spectrum(args.seed)
+    step("fit of the filter")
+    fits = fit_low_pass(spectrum)
+    polynomial = fits["Cayley"].polynomial
+    assert isinstance(polynomial, cg.CayleyPolynomial)
+    step("noisy signal")
+    denoising = compute_denoising(spectrum, polynomial, args.seed)
+    runs = []
+    for method, tol, n_iter in methods.settings(args.quick):
+        step(f"method {method}, " + (f"tol = {format_tol(tol)}" if n_iter is None else f"K = {n_iter}"))
+        runs.append(methods.run_method(spectrum, polynomial, denoising.noisy, method, tol, n_iter))
+    step("bounds and localization")
+    (density, zoom, design, bounds, decay), more = study_graph(spectrum, fits, denoising.noisy)
+    small_forms: list[Section] = []
+    if not args.quick:
+        step("small forms of the experiments")
+        small_forms, small = experiments.experiment_sections(["--seed", str(args.seed)])
+        more |= {"experiments": small}
+    step("pictures")
+    sections = [
+        graph_section(spectrum),
+        density,
+        zoom,
+        design,
+        filter_section(spectrum, polynomial),
+        denoising_section(spectrum, denoising),
+        methods.methods_section(runs),
+        bounds,
+        decay,
+        *small_forms,
+    ]
+    step("files")
+    date = now()
+    numbers = collect_numbers(args, date, spectrum, polynomial, denoising, runs, more)
+    return write_report(args.out, sections, numbers, footer(args, date, polynomial))
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis.report",
+        description="Write a report on one Cayley filter on the built-in 15-community graph: the graph, its spectrum "
+        "and the zoom, the filter's design and response, its effect on a noisy signal, cost and error of every method, "
+        "error bounds and localization, and small forms of the experiments with networks. For a report on a graph of "
+        "your own use the command cayleygsp report.",
+        epilog="OUT/report.html holds everything and can be sent as it is; the pictures stand beside it as PNG files, "
+        "the numbers as report.json. A run that fails leaves an earlier report as it was.",
+    )
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: %(default)s)")
+    parser.add_argument(
+        "--quick", action="store_true", help="leave out what takes long: Jacobi with 1000 sweeps, the networks"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of graph and noise, 0 or more; same seed, same numbers (default: 0)"
+    )
+    args = parser.parse_args(argv)
+    if args.seed < 0:
+        parser.error(f"--seed must be 0 or more, got {args.seed}")
+    if args.out.exists() and not args.out.is_dir():
+        parser.error(f"--out must be a folder, got the file {args.out}")
+    return args
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the report and print where it is."""
+    args = parse_arguments(argv)
+    with progress(6 + (not args.quick) + len(methods.settings(args.quick))) as step:
+        path = make_report(args, step)
+    print(path)
+    return 0

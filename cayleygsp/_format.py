@@ -1,0 +1,117 @@
+"""Numbers as text that does not say more than the number does."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Write a number of things.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    one, many : str
+        What they are called; with an s by default.
+
+    Examples
+    --------
+    >>> from cayleygsp._format import counted
+    >>> counted(1, "vertex", "vertices"), counted(2000, "edge")
+    ('1 vertex', '2,000 edges')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def format_tol(tol: float) -> str:
+    """Write a tolerance: 1e-3 and 1e-6, not 0.001 and 1e-06.
+
+    Examples
+    --------
+    >>> from cayleygsp._format import format_tol
+    >>> format_tol(1e-3), format_tol(2.5e-10)
+    ('1e-3', '2.5e-10')
+    """
+    mantissa, exponent = f"{tol:.2e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"
+
+
+def format_rate(value: float, digits: int = 4, *, gap: float | None = None) -> str:
+    """Write a rate so that one below 1 never reads as 1.
+
+    Parameters
+    ----------
+    value : float
+        The rate.
+    digits : int
+        Significant digits.
+    gap : float, optional
+        1 less the rate, where it is known better than by subtraction.
+
+    Examples
+    --------
+    >>> from cayleygsp._format import format_rate
+    >>> format_rate(0.70710678), format_rate(0.99999977), format_rate(1.0, gap=5e-17), format_rate(2.8284271)
+    ('0.7071', '1 − 2.3e-7', '1 − 5e-17', '2.828')
+    """
+    missing = 1 - value if gap is None else gap
+    text = f"{value:.{digits}g}"
+    if missing > 0 and float(text) >= 1:
+        return f"1 − {_short(missing)}"
+    if missing < 0 and float(text) <= 1:
+        return f"1 + {_short(-missing)}"
+    return text
+
+
+def format_measured(value: float, floor: float) -> str:
+    """Write a measured number; one that is not above what it may be off by reads as "below" that.
+
+    Examples
+    --------
+    >>> from cayleygsp._format import format_measured
+    >>> format_measured(3.2e-4, 1e-15), format_measured(5e-29, 2.03e-15)
+    ('3.2e-04', 'below 2.1e-15')
+    """
+    return f"{value:.1e}" if value > floor else f"below {format_bound(floor)}"
+
+
+def format_bound(value: float) -> str:
+    """Write an upper bound with two digits, rounded up so that it stays one.
+
+    Examples
+    --------
+    >>> from cayleygsp._format import format_bound
+    >>> format_bound(1.41e-4), format_bound(0.0), format_bound(float("inf"))
+    ('1.5e-04', '0', 'inf')
+    """
+    return f"{_rounded(value, 2, ROUND_CEILING):.1e}" if value else "0"
+
+
+def format_at_most(value: float, digits: int = 4) -> str:
+    """Write a number that something is not above, rounded up.
+
+    Examples
+    --------
+    >>> from cayleygsp._format import format_at_least, format_at_most
+    >>> format_at_most(7.06812), format_at_least(6.87968)
+    ('7.069', '6.879')
+    """
+    return f"{_rounded(value, digits, ROUND_CEILING):.{digits}g}"
+
+
+def format_at_least(value: float, digits: int = 4) -> str:
+    """Write a number that something is not below, rounded down."""
+    return f"{_rounded(value, digits, ROUND_FLOOR):.{digits}g}"
+
+
+def _rounded(value: float, digits: int, rounding: str) -> float:
+    if not math.isfinite(value):
+        return value
+    return float(Context(prec=digits, rounding=rounding).create_decimal(Decimal(value)))
+
+
+def _short(value: float) -> str:
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"

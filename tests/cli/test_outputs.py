@@ -1,0 +1,178 @@
+"""Files that commands write: all or none, and checked before work."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from cayleygsp.cli import bound, decay, design, filter, info, main, outputs, zoom
+from tests.cli.running import refused
+
+SEVERAL = {
+    "info": ["@ring:9", "-o", "a.png", "-o", "b.png"],
+    "zoom": ["@ring:9", "--lowest", "2", "-o", "a.csv", "-o", "b.png"],
+    "filter": ["@communities", "f.npy", "--pass", "heat:1", "-o", "a.npy", "-o", "b.txt"],
+    "bound": ["@ring:9", "--zoom", "1", "--order", "2", "-o", "a.csv", "-o", "b.png"],
+    "decay": ["@ring:9", "--zoom", "1", "--order", "2", "-o", "a.csv", "-o", "b.png"],
+    "design": ["--target", "low:1", "--lmax", "4", "-o", "a.json", "-o", "b.png"],
+}
+
+
+def test_outputs_are_checked_before_work(folder, capsys, monkeypatch):
+    def fail(*args, **kwargs):
+        raise AssertionError("the graph was read")
+
+    monkeypatch.setattr("cayleygsp.cli.loading.load_graph", fail)
+    (folder / "there.npy").write_text("mine")
+    refused(capsys, "filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", "there.npy")
+    refused(capsys, "report", "@ring:9", "-o", "x.pdf")
+
+
+def test_a_write_that_fails_is_one_line_and_leaves_the_old_file(folder, capsys, monkeypatch):
+    def full(path, target):
+        raise OSError(28, "No space left on device")
+
+    (folder / "table.csv").write_text("old")
+    monkeypatch.setattr("os.replace", full)
+    said = refused(capsys, "zoom", "@ring:9", "--lowest", "2", "-o", "table.csv", "--force")
+    assert "No space left on device" in said
+    assert (folder / "table.csv").read_text() == "old"
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy", "table.csv"]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_an_output_that_cannot_be_made_leaves_none_of_the_others(folder, capsys, monkeypatch, name):
+    def fail(*args):
+        raise MemoryError("no memory for the second")
+
+    make = outputs.array_bytes
+    for module in (bound, decay, design, info, zoom):
+        monkeypatch.setattr(module, "png_bytes", fail)
+    monkeypatch.setattr(filter, "array_bytes", lambda y, ending: fail() if ending == ".txt" else make(y, ending))
+    assert "no memory for the second" in refused(capsys, name, *SEVERAL[name])
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_outputs_are_all_written(folder, capsys, name):
+    assert main([name, *SEVERAL[name]]) == 0
+    for path in SEVERAL[name][-3::2]:
+        assert (folder / path).stat().st_size > 0
+        assert path in capsys.readouterr().out or path.startswith("b")
+
+
+def test_a_write_that_fails_leaves_no_other_output_of_the_folder(folder, capsys, monkeypatch):
+    write = type(folder).write_bytes
+
+    def full(path, content):
+        if path.name == "b.png":
+            raise OSError(28, "No space left on device")
+        return write(path, content)
+
+    monkeypatch.setattr(type(folder), "write_bytes", full)
+    said = refused(capsys, "zoom", *SEVERAL["zoom"])
+    assert "'a.csv', 'b.png' cannot be written: No space left on device" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+def test_outputs_go_to_their_folders(folder, capsys):
+    (folder / "one").mkdir()
+    (folder / "two").mkdir()
+    outputs = ["-o", "one/a.csv", "-o", "two/b.csv", "-o", "one/../c.csv"]
+    assert main(["zoom", "@ring:9", "--lowest", "2", *outputs]) == 0
+    found = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.csv") if path.name != "f.csv")
+    assert found == ["c.csv", "one/a.csv", "two/b.csv"]
+    assert sorted(path.name for path in folder.iterdir()) == ["c.csv", "f.csv", "f.npy", "one", "two"]
+
+
+def test_a_second_folder_that_cannot_be_written_leaves_nothing_in_the_first(folder, capsys, monkeypatch):
+    (folder / "one").mkdir()
+    (folder / "two").mkdir()
+    (folder / "one" / "a.csv").write_text("old")
+    replace = os.replace
+
+    def refuse(source, target):
+        if "two" in str(target):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr("os.replace", refuse)
+    call = ["zoom", "@ring:9", "-o", "one/a.csv", "-o", "one/b.csv", "-o", "two/c.csv", "--force"]
+    said = refused(capsys, *call)
+    assert "'one/a.csv', 'one/b.csv', 'two/c.csv' cannot be written: No space left on device" in said
+    assert (folder / "one" / "a.csv").read_text() == "old"
+    assert sorted(path.name for path in folder.rglob("*")) == ["a.csv", "f.csv", "f.npy", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("/proc/out.npy", "'/proc/out.npy' cannot be written"),
+        ("x" * 300 + ".npy", "cannot be written: File name too long"),
+        ("pipe.npy", "it is not a regular file"),
+        ("full.npy", "it is not a regular file"),
+        ("none/out.npy", "there is no folder 'none', make it first"),
+        ("f.csv/out.npy", "'f.csv' is no folder"),
+        ("loop.npy", "'loop.npy' cannot be written"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_found_before_work(folder, capsys, monkeypatch, output, said):
+    def fail(*args, **kwargs):
+        raise AssertionError("the graph was read")
+
+    os.mkfifo("pipe.npy")
+    (folder / "full.npy").symlink_to("/dev/full")
+    (folder / "loop.npy").symlink_to("loop.npy")
+    monkeypatch.setattr("cayleygsp.cli.loading.load_graph", fail)
+    assert said in refused(capsys, "filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", output, "--force")
+    assert not (folder / "none").exists()
+
+
+def test_an_output_through_a_link_goes_to_the_file_behind_it(folder, capsys):
+    (folder / "real.csv").write_text("old")
+    (folder / "link.csv").symlink_to("real.csv")
+    assert "exists" in refused(capsys, "zoom", "@ring:9", "-o", "link.csv")
+    assert main(["zoom", "@ring:9", "-o", "link.csv", "--force"]) == 0
+    assert (folder / "link.csv").is_symlink()
+    assert (folder / "real.csv").read_text().startswith("zoom,")
+
+
+TO_STANDARD_OUTPUT = {
+    "zoom": (["@ring:9"], "zoom,n_lowest,"),
+    "filter": (["@ring:9", "nine.txt", "--pass", "heat:1"], "0."),
+    "bound": (["@ring:9", "--zoom", "1", "--order", "2"], "n_iter,"),
+    "decay": (["@ring:9", "--zoom", "1", "--order", "2"], "hops,"),
+    "design": (["--target", "low:1", "--lmax", "4", "--order", "2"], "{"),
+    "report": (["@ring:9"], "<!"),
+}
+
+
+@pytest.mark.parametrize("name", TO_STANDARD_OUTPUT)
+def test_standard_output_takes_the_result_and_facts_go_to_stderr(folder, capsys, name):
+    (folder / "nine.txt").write_text("1\n" + "0\n" * 8)
+    arguments, begins = TO_STANDARD_OUTPUT[name]
+    assert main([name, *arguments, "-o", "-"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith(begins)
+    assert "written" not in captured.err
+    assert "target" in captured.err or "ring: 9 vertices" in captured.err
+    assert main([name, *arguments, "-o", "-", "--quiet"]) == 0
+    quiet = capsys.readouterr()
+    assert quiet.err == ""
+    assert quiet.out.startswith(begins)
+    assert not (folder / "-").exists()
+
+
+def test_pictures_do_not_go_to_standard_output(capsys):
+    assert "-o - is for text" in refused(capsys, "info", "@ring:9", "-o", "-")
+
+
+def test_a_file_and_standard_output_can_be_written_at_once(folder, capsys):
+    (folder / "nine.txt").write_text("1\n" + "0\n" * 8)
+    call = ["filter", "@ring:9", "nine.txt", "--pass", "heat:1", "-o", "y.npy", "-o", "-"]
+    assert main(call) == 0
+    captured = capsys.readouterr()
+    assert np.array_equal(np.array(captured.out.split(), dtype=float), np.load("y.npy"))
+    assert "written      y.npy" in captured.err

@@ -1,0 +1,69 @@
+"""The polynomials that commands are asked for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from cayleygsp.cli import options
+from tests.cli.running import refused, run_json
+
+
+@pytest.mark.parametrize("name", ["bound", "decay"])
+def test_large_zooms_are_answered(capsys, name):
+    found = run_json(capsys, name, "@ring:9", "--zoom", "1e12", "--order", "2")
+    if name == "bound":
+        assert found["needs"]["sharp"] is None
+        assert found["needs"]["series_degree"] is None
+    else:
+        assert found["mass"][-1] == 0
+
+
+@pytest.mark.parametrize("name", ["bound", "decay", "report"])
+def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name):
+    def refuse(*args, **kwargs):
+        raise ValueError("`zoom` times the largest degree must be finite")
+
+    place = {"bound": "bounds.kappa", "decay": "localization.decay_curve", "report": "report.page.report_on"}[name]
+    monkeypatch.setattr(f"cayleygsp.{place}", refuse)
+    rest = ["-o", "page.html"] if name == "report" else ["--zoom", "1", "--order", "2", "-o", "a.csv"]
+    assert "`zoom` times the largest degree must be finite" in refused(capsys, name, "@ring:9", *rest)
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+@pytest.mark.parametrize(
+    ("call", "most"),
+    [
+        (["bound", "@ring:9", "--zoom", "1", "--order"], options.MOST_ORDER),
+        (["decay", "@ring:9", "--zoom", "1", "--order"], options.MOST_ORDER),
+        (["bound", "@ring:9", "--target", "low:1", "--order"], options.MOST_FIT_ORDER),
+        (["filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", "y.npy", "--order"], options.MOST_FIT_ORDER),
+        (["design", "--target", "low:1", "--lmax", "4", "--order"], options.MOST_FIT_ORDER),
+        (["report", "@ring:9", "-o", "page.html", "--order"], options.MOST_FIT_ORDER),
+    ],
+)
+def test_orders_have_a_ceiling_with_a_reason(folder, capsys, call, most):
+    said = refused(capsys, *call, str(most + 1))
+    assert re.search(rf"--order .*must be at most {most:,}, as time grows with .*, got {most + 1:,}", said)
+
+
+@pytest.mark.parametrize("error", [OverflowError("too large"), ZeroDivisionError("division by zero")])
+def test_numbers_that_leave_the_range_are_one_line(folder, capsys, monkeypatch, error):
+    def overflow(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("cayleygsp.bounds.kappa", overflow)
+    said = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv")
+    assert f"the numbers that were given leave the range of double precision: {error}" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
+
+
+def test_errors_that_cannot_be_drawn_are_one_line(folder, capsys, monkeypatch):
+    def refuse(rows):
+        raise ValueError("`measured` must be finite")
+
+    monkeypatch.setattr("cayleygsp.report.bound_figure.draw_bounds", refuse)
+    said = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv", "-o", "b.png")
+    assert "`measured` must be finite" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]

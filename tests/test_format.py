@@ -1,0 +1,52 @@
+"""Numbers as text never say more than the number does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cayleygsp._format import (
+    format_at_least,
+    format_at_most,
+    format_bound,
+    format_measured,
+    format_rate,
+    format_tol,
+)
+
+
+@given(gap=st.floats(1e-300, 0.9999))
+def test_rates_below_one_never_read_as_one(gap):
+    text = format_rate(1 - gap, gap=gap)
+    number = float(text) if "−" not in text else 1 - float(text.removeprefix("1 − ")) if gap > 1e-15 else 0.0
+    assert number < 1
+    assert text != "1"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0.5"), (1.0, "1"), (0.99999977, "1 − 2.3e-7"), (1.0000001, "1 + 1e-7"), (2.8284, "2.828"), (0.0, "0")],
+)
+def test_rates_are_short(value, text):
+    assert format_rate(value) == text
+
+
+@given(value=st.floats(0, 1e300))
+def test_bounds_are_rounded_to_the_safe_side(value):
+    assert float(format_bound(value)) >= value
+    assert float(format_at_most(value)) >= value
+    assert float(format_at_least(value)) <= value
+
+
+@given(value=st.floats(0, 1), floor=st.floats(1e-300, 1))
+def test_what_is_not_above_the_floor_reads_as_below(value, floor):
+    text = format_measured(value, floor)
+    assert text.startswith("below ") == (value <= floor)
+    if value <= floor:
+        assert float(text.removeprefix("below ")) >= floor
+
+
+@pytest.mark.parametrize(("tol", "text"), [(1e-3, "1e-3"), (1e-6, "1e-6"), (2.5e-10, "2.5e-10")])
+def test_tolerances_are_short(tol, text):
+    assert format_tol(tol) == text
