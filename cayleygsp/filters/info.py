@@ -35,9 +35,10 @@ class FilterInfo:
         Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it. For a
         bank one per filter, for a synthesis the root of the sum of their squares.
     certificate : {"proved", "sampled", "estimated", "none"}
-        What the bound rests on: "sampled" if nothing but samples is known of the response (any function given by a
-        user), "estimated" if the bound rests on a λ_max from Lanczos (a Chebyshev filter whose ``lmax`` is below the
-        guaranteed one), "none" if there is no finite bound.
+        What the bound rests on: "sampled" if nothing but samples is known of the response (a function
+        given by a user without its slope), "estimated" if the bound rests on a λ_max that is not guaranteed (a
+        Laplacian ``with_lmax`` below ``lmax_bound``, or a Chebyshev filter with such an ``lmax``), "none" if there is
+        no finite bound.
     reason : str
         Why this method.
     residuals : tuple of numpy.ndarray

@@ -20,8 +20,8 @@ _SAFE_GAINS = (1e-100, 1e100)
 # Operations behind one number of an answer, each of which may lose a subnormal number.
 _OPERATIONS = 2.0**34
 
-# Rows that are rounded at once on the way back.
-_ROWS = 2**16
+# Numbers that are rounded at once on the way back: few enough to take no memory beside the signals.
+_NUMBERS = 2**14
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class SignalBlock:
         self.exponents = _exponents(self.peaks, working, gain)
         if self.exponents is not None:
             columns = np.ldexp(columns.astype(working, copy=False), -self.exponents)
-        # what needs no scaling is promoted by the method, a few columns at a time
+        # a method that promotes takes signals in their own precision, a few at a time
         as_given = method.promotes and self.exponents is None
         self.real: Array = np.ascontiguousarray(columns, dtype=real_dtype if as_given else working)
 
@@ -116,9 +116,10 @@ class SignalBlock:
         # on the scale of the largest answer that there can be, squares neither overflow nor lose what matters
         unit = -np.frexp(self.gain * np.where(self.norms > 0, self.norms, 1.0))[1]
         squares = np.zeros(y.shape[1])
-        for first in range(0, y.shape[0], _ROWS):
-            part = y[first : first + _ROWS]
-            rounded = result[first : first + _ROWS]
+        n_rows = max(_NUMBERS // max(y.shape[1], 1), 1)
+        for first in range(0, y.shape[0], n_rows):
+            part = y[first : first + n_rows]
+            rounded = result[first : first + n_rows]
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 rounded[:] = part if self.exponents is None else np.ldexp(part, self.exponents)
                 back = rounded.astype(np.float64)
