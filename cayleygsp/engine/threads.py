@@ -42,11 +42,12 @@ _SECONDS_PER_NUMBER = 1e-8
 def thread_limit() -> int:
     """Return how many threads may work: numba's number, and no more than the processors of this process."""
     import numba
+    from numba.core import config
     from numba.np.ufunc import parallel
 
     # asking numba for the number would start its threads
     started = getattr(parallel, "_is_initialized", True)
-    limit = numba.get_num_threads() if started else numba.config.NUMBA_NUM_THREADS
+    limit = numba.get_num_threads() if started else config.NUMBA_NUM_THREADS
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(min(int(limit), processors), 1)
 
