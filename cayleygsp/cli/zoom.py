@@ -72,8 +72,14 @@ def zoom_command(
     if json:
         print_json({"exact": frequencies.density.exact, "rows": [asdict(row) for row in rows]})
         return
-    how = "" if frequencies.density.exact else ", estimated from the spectral density"
-    said = f"{counted(lowest, 'frequency', 'frequencies')}, up to λ = {rows[0].frequency:.4g}{how}"
+    how = {
+        "exact": "",
+        "at most": " (a Ritz value: the true one is not above)",
+        "about": " (estimated from the spectral density)",
+    }
+    word = "" if rows[0].certificate == "exact" else f"{rows[0].certificate} "
+    last = f"up to λ = {word}{rows[0].frequency:.4g}{how[rows[0].certificate]}"
+    said = f"{counted(lowest, 'frequency', 'frequencies')}, {last}"
     print_facts({"graph": graph_line(G, L), "lowest": said})
     print_table(zoom_table(rows))
     if output:

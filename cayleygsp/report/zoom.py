@@ -16,12 +16,20 @@ from cayleygsp.report.zoom_numbers import ZoomRow, zoom_rows
 def zoom_table(rows: Sequence[ZoomRow]) -> Table:
     """Put the rows into a table."""
     m = rows[0].n_lowest
-    lowest = "the lowest" if m == 1 else f"the lowest {m:,}"
-    header = ["zoom h", f"half circle of {lowest}", "dθ/dλ at the last", "best possible", "order for the gap"]
+    last = "the lowest" if m == 1 else f"frequency {m:,}"
+    header = [
+        "zoom h",
+        f"half circle up to {last}",
+        "smallest gap below it",
+        "dθ/dλ there",
+        "best possible",
+        "order for the gap above",
+    ]
     cells = [
         [
             f"{row.zoom:.4g}",
-            f"{100 * row.circle_share:.1f} %",
+            f"{'' if row.certificate == 'exact' else row.certificate + ' '}{100 * row.circle_share:.1f} %",
+            "–" if row.smallest_gap is None else f"{100 * row.smallest_gap:.2g} %",
             f"{row.resolution:.3g}",
             f"{row.best_resolution:.3g}",
             "–" if row.gap_order is None else f"{row.gap_order:,}",
@@ -57,10 +65,13 @@ def zoom_section(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int
     """Show the spectrum on the half circle and what each zoom resolves."""
     rows = zoom_rows(frequencies, zooms, n_lowest)
     known = frequencies.eigenvalues is not None
+    how = "" if rows[0].certificate == "exact" else f"{rows[0].certificate} "
     lowest = "The lowest frequency goes" if n_lowest == 1 else f"The lowest {n_lowest:,} frequencies go"
     text = (
         "A Cayley polynomial sees the frequency λ at C(hλ) = (hλ − i)/(hλ + i) on the unit circle. The zoom h decides "
-        f"which frequencies get room there. {lowest} up to {'' if known else 'about '}{rows[0].frequency:.3g}."
+        f"which frequencies get room there. {lowest} up to {how}{rows[0].frequency:.3g}. "
+        "The smallest gap is the least distance of two neighbours among them: a large share of the half circle may "
+        "hold most of them squeezed together."
     )
     what = "every frequency" if known else "one point for each hundredth of the frequencies, estimated"
     diamonds = "is a diamond" if n_lowest == 1 else f"{n_lowest:,} are diamonds"

@@ -91,7 +91,7 @@ def test_a_fit_is_applied_within_its_certified_error(folder, capsys):
     arguments = ("--pass", "low:1.5", "--order", "3", "--tol", "1e-4", "-o", "y.npy")
     found = run_json(capsys, "filter", "@communities", "f.npy", *arguments)
     L = cg.laplacian(cg.gallery.communities(rng=0))
-    p = cg.CayleyPolynomial.fit("low:1.5", 3, L.lmax, weight=L.eigenvalues)
+    p = cg.design.fit_cayley("low:1.5", 3, L.lmax, weight=L.eigenvalues).polynomial
     assert (found["order"], found["zoom"]) == (3, pytest.approx(p.zoom))
     f = np.load("f.npy")
     error = np.linalg.norm(np.load("y.npy") - dense_filter(L, p) @ f, axis=0) / np.linalg.norm(f, axis=0)
@@ -467,7 +467,7 @@ def test_one_is_not_many(folder, capsys):
     out = capsys.readouterr().out
     assert "2 vertices, 1 edge," in out
     assert "1 frequency, up to" in out
-    assert "half circle of the lowest " in out
+    assert "half circle up to the lowest " in out
     assert main(["bound", "point.npy", "--zoom", "1", "--order", "1", "--sweeps", "1"]) == 0
     out = capsys.readouterr().out
     assert "1 vertex, 0 edges" in out
