@@ -88,7 +88,8 @@ def design_command(
         print_json(numbers)
         return
     over = "all frequencies alike" if frequencies is None else f"the frequencies of {graph}"
-    print_facts({"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm})
+    facts = {"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm}
+    print_facts(facts | {"distance, at most": fits["Cayley"].where})
     print_table(fit_table(fits))
     if output:
         print_facts(written(output))
