@@ -18,7 +18,7 @@ from cayleygsp._validation import check_choice, check_eigenvalues, check_integer
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.series import chebyshev_nodes
 
-__all__ = ["SpectralDensity", "jackson_kernel", "spectral_density"]
+__all__ = ["SpectralDensity", "count_zeros", "jackson_kernel", "null_vector", "spectral_density"]
 
 # Graphs up to this size are decomposed, which is quicker than probes.
 EXACT_VERTICES = 500
@@ -281,12 +281,18 @@ def count_zeros(L: Laplacian) -> int:
     >>> count_zeros(cg.laplacian([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
     2
     """
-    v = _null_vector(L)
+    v = null_vector(L)
     return L.n_components if np.abs(L.matrix @ v).max() <= 1e-10 * L.lmax * v.max() else 0
 
 
-def _null_vector(L: Laplacian) -> FloatArray:
-    """Return the vector whose parts on the components span the null space."""
+def null_vector(L: Laplacian) -> FloatArray:
+    """Return the positive vector whose parts on the components span the null space.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    """
     if L.kind == "combinatorial":
         return np.ones(L.n_vertices)
     return np.sqrt(np.where(L.degrees > 0, L.degrees, 1.0))
@@ -294,7 +300,7 @@ def _null_vector(L: Laplacian) -> FloatArray:
 
 def _zero_shares(L: Laplacian, f: FloatArray) -> FloatArray:
     """Return the share of each signal, one per column, that lies in the null space."""
-    v = _null_vector(L)
+    v = null_vector(L)
     sizes = np.bincount(L.components, weights=v**2)
     inner = np.stack([np.bincount(L.components, weights=v * column) for column in f.T])
     return (inner**2 / sizes).sum(axis=1) / (f**2).sum(axis=0)

@@ -17,7 +17,7 @@ from scipy import linalg, sparse
 
 from cayleygsp._typing import FloatArray
 from cayleygsp._validation import check_integer
-from cayleygsp.density import count_zeros
+from cayleygsp.density import count_zeros, null_vector
 from cayleygsp.laplacians import Laplacian
 
 __all__ = ["LowestFrequencies", "lowest_frequencies"]
@@ -87,9 +87,8 @@ def _null_space(L: Laplacian, n_zero: int) -> FloatArray:
     n = L.n_vertices
     if n_zero == 0:
         return np.zeros((n, 0))
-    v = np.ones(n) if L.kind == "combinatorial" else np.sqrt(np.where(L.degrees > 0, L.degrees, 1.0))
     Y = np.zeros((n, n_zero))
-    Y[np.arange(n), L.components] = v
+    Y[np.arange(n), L.components] = null_vector(L)
     return Y / np.linalg.norm(Y, axis=0)
 
 
