@@ -77,8 +77,7 @@ def zoom_command(
         "at most": " (a Ritz value: the true one is not above)",
         "about": " (estimated from the spectral density)",
     }
-    word = "" if rows[0].certificate == "exact" else f"{rows[0].certificate} "
-    last = f"up to λ = {word}{rows[0].frequency:.4g}{how[rows[0].certificate]}"
+    last = f"up to λ = {rows[0].frequency_text}{how[rows[0].certificate]}"
     said = f"{counted(lowest, 'frequency', 'frequencies')}, {last}"
     print_facts({"graph": graph_line(G, L), "lowest": said})
     print_table(zoom_table(rows))

@@ -10,6 +10,7 @@ import numpy as np
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp.density import SpectralDensity, spectral_density
 from cayleygsp.design import Weight
+from cayleygsp.design.fit import round_up
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.lowest import lowest_frequencies
 from cayleygsp.report.facts import DENSE_VERTICES
@@ -39,8 +40,28 @@ class Lowest:
     @property
     def text(self) -> str:
         """The last frequency in words."""
-        number = f"{self.last:.4g}"
-        return number if self.certificate == "exact" else f"{self.certificate} {number}"
+        return certified_text(self.last, self.certificate)
+
+
+def certified_text(value: float, certificate: Literal["exact", "at most", "about"]) -> str:
+    """Return a number with four digits and the word for what is known of it; an upper bound is rounded up.
+
+    Parameters
+    ----------
+    value : float
+        Not negative.
+    certificate : {"exact", "at most", "about"}
+        What is known of it.
+
+    Examples
+    --------
+    >>> from cayleygsp.report.frequencies import certified_text
+    >>> certified_text(0.0150512, "at most"), certified_text(0.0150512, "about"), certified_text(2.0, "exact")
+    ('at most 0.01506', 'about 0.01505', '2')
+    """
+    if certificate == "at most":
+        return f"at most {round_up(value, 4)}"
+    return f"{value:.4g}" if certificate == "exact" else f"about {value:.4g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
@@ -17,6 +18,8 @@ def zoom_table(rows: Sequence[ZoomRow]) -> Table:
     """Put the rows into a table."""
     m = rows[0].n_lowest
     last = "the lowest" if m == 1 else f"frequency {m:,}"
+    # gaps between upper bounds are no bounds
+    about = "" if rows[0].certificate == "exact" else "about "
     header = [
         "zoom h",
         f"half circle up to {last}",
@@ -28,8 +31,8 @@ def zoom_table(rows: Sequence[ZoomRow]) -> Table:
     cells = [
         [
             f"{row.zoom:.4g}",
-            f"{'' if row.certificate == 'exact' else row.certificate + ' '}{100 * row.circle_share:.1f} %",
-            "–" if row.smallest_gap is None else f"{100 * row.smallest_gap:.2g} %",
+            _share_text(row),
+            "–" if row.smallest_gap is None else f"{about}{100 * row.smallest_gap:.2g} %",
             f"{row.resolution:.3g}",
             f"{row.best_resolution:.3g}",
             "–" if row.gap_order is None else f"{row.gap_order:,}",
@@ -37,6 +40,14 @@ def zoom_table(rows: Sequence[ZoomRow]) -> Table:
         for row in rows
     ]
     return Table(header, cells, n_text=0)
+
+
+def _share_text(row: ZoomRow) -> str:
+    """Return the share of the half circle, rounded up where it is an upper bound."""
+    percent = 100 * row.circle_share
+    if row.certificate == "at most":
+        return f"at most {math.ceil(10 * percent) / 10:.1f} %"
+    return f"{percent:.1f} %" if row.certificate == "exact" else f"about {percent:.1f} %"
 
 
 def draw_half_circles(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -> Figure:
@@ -65,11 +76,10 @@ def zoom_section(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int
     """Show the spectrum on the half circle and what each zoom resolves."""
     rows = zoom_rows(frequencies, zooms, n_lowest)
     known = frequencies.eigenvalues is not None
-    how = "" if rows[0].certificate == "exact" else f"{rows[0].certificate} "
     lowest = "The lowest frequency goes" if n_lowest == 1 else f"The lowest {n_lowest:,} frequencies go"
     text = (
         "A Cayley polynomial sees the frequency λ at C(hλ) = (hλ − i)/(hλ + i) on the unit circle. The zoom h decides "
-        f"which frequencies get room there. {lowest} up to {how}{rows[0].frequency:.3g}. "
+        f"which frequencies get room there. {lowest} up to {rows[0].frequency_text}. "
         "The smallest gap is the least distance of two neighbours among them: a large share of the half circle may "
         "hold most of them squeezed together."
     )

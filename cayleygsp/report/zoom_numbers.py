@@ -11,7 +11,7 @@ import numpy as np
 
 from cayleygsp import zoom
 from cayleygsp._validation import check_integer
-from cayleygsp.report.frequencies import Frequencies, Lowest
+from cayleygsp.report.frequencies import Frequencies, Lowest, certified_text
 
 ZOOM_SHARES = (0.5, 0.1, 0.01)
 
@@ -52,6 +52,11 @@ class ZoomRow:
     resolution: float
     best_resolution: float
     gap_order: int | None
+
+    @property
+    def frequency_text(self) -> str:
+        """The largest frequency with what is known of it; an upper bound is rounded up."""
+        return certified_text(self.frequency, self.certificate)
 
 
 def suggested_zooms(frequencies: Frequencies) -> list[float]:
