@@ -1,13 +1,14 @@
 r"""The spectral density of a graph: how many of its eigenvalues lie where, without computing them.
 
 The kernel polynomial method: moments :math:`\mu_m = \frac1n \mathrm{tr}\, T_m(\tilde\Delta)` are estimated by random
-probes, damped by Jackson's kernel, and summed to a smooth density.
+probes, damped by Jackson's kernel, and summed to a smooth density. The eigenvalue 0 is there once for each component of
+the graph; it is counted, not estimated, and kept apart from the smooth part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import fft
@@ -18,7 +19,7 @@ from cayleygsp.engine.recurrence import recurrence_dots
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.series import chebyshev_nodes
 
-__all__ = ["SpectralDensity", "jackson_kernel", "spectral_density"]
+__all__ = ["SpectralDensity", "count_zeros", "jackson_kernel", "null_vector", "spectral_density"]
 
 # Graphs up to this size are decomposed, which is quicker than probes.
 EXACT_VERTICES = 500
@@ -35,13 +36,19 @@ class SpectralDensity:
     ----------
     probe_moments : numpy.ndarray, shape (n_probes, M + 1)
         What each probe says of the moments :math:`\mu_0 \dots \mu_M`; one row if they are exact.
+    probe_zeros : numpy.ndarray, shape (n_probes,)
+        The share of each probe, as a signal, at frequency 0.
     lmax : float
         Right end of the interval, the Laplacian's guaranteed bound.
     nodes, weights : numpy.ndarray, shape (N,)
         A quadrature: the mean of any function over the spectrum is about ``weights @ function(nodes)``. Weights are
-        not negative and sum to 1. Nodes are the eigenvalues where these are known, else Chebyshev points.
+        not negative and sum to 1. Nodes are the eigenvalues where these are known, else 0 and Chebyshev points.
     exact : bool
         Whether eigenvalues were computed.
+    n_vertices, n_zero : int
+        How many eigenvalues there are, and how many of them are 0: one for each component.
+    uncertainty : float
+        How far computed eigenvalues may be from the true ones, those at 0 excepted; 0 if there are none.
 
     Notes
     -----
@@ -49,10 +56,14 @@ class SpectralDensity:
     """
 
     probe_moments: FloatArray
+    probe_zeros: FloatArray
     lmax: float
     nodes: FloatArray
     weights: FloatArray
     exact: bool
+    n_vertices: int
+    n_zero: int
+    uncertainty: float
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"n_probes={self.probe_moments.shape[0]}"
@@ -68,8 +79,15 @@ class SpectralDensity:
         """The mean over the probes, shape (M + 1,)."""
         return self.probe_moments.mean(axis=0)
 
+    @property
+    def zero_share(self) -> float:
+        """The share of eigenvalues that are 0, exactly."""
+        return self.n_zero / self.n_vertices
+
     def pdf(self, eigenvalues: ArrayLike) -> FloatArray:
-        """Return the smooth density, per unit of frequency; zero outside [0, lmax], infinite at the very ends.
+        """Return the smooth density of the positive frequencies, per unit; the share of zeros is not in it.
+
+        It is zero outside [0, lmax] and infinite at the very ends.
 
         Parameters
         ----------
@@ -81,14 +99,18 @@ class SpectralDensity:
         if self.lmax == 0:
             return np.where(inside, np.inf, 0.0)
         phi = self._phase(lam)
-        density = self._fold(phi, np.cos, np.ones(self.n_moments))[0]
+        mu = self._positive_moments().mean(axis=0)
+        density = self._fold(mu[None], phi, np.cos, np.ones(self.n_moments))[0]
         with np.errstate(divide="ignore"):
             # dφ/dλ; the kernel is positive, and so is the density but for rounding
-            found = np.maximum(density, 0.0) / (np.pi * np.sqrt(np.maximum(lam * (self.lmax - lam), 0.0)))
-        return np.where(inside, found, 0.0)
+            per_unit = np.maximum(density, 0.0) / (np.pi * np.sqrt(np.maximum(lam * (self.lmax - lam), 0.0)))
+        return np.where(inside, per_unit, 0.0)
 
     def cdf(self, eigenvalues: ArrayLike) -> FloatArray:
-        """Return the share of eigenvalues up to the given frequencies: counted where they are known, else estimated.
+        """Return the share of eigenvalues up to the given frequencies.
+
+        Counted where they are known. Else the zeros are counted, and the share of the positive ones is estimated, see
+        :meth:`standard_error`.
 
         Parameters
         ----------
@@ -100,7 +122,8 @@ class SpectralDensity:
             # eigenvalues are known to rounding only: one that is equal but for that counts
             slack = 1e-12 * self.lmax
             return np.searchsorted(self.nodes, lam + slack, side="right") / self.nodes.size
-        return np.clip(self._probe_cdf(lam).mean(axis=0), 0.0, 1.0)
+        share = self.zero_share + self._probe_cdf(lam).mean(axis=0)
+        return np.where(lam < 0, 0.0, np.where(lam >= self.lmax, 1.0, np.clip(share, self.zero_share, 1.0)))
 
     def standard_error(self, eigenvalues: ArrayLike) -> FloatArray:
         """Return the standard error of :meth:`cdf` that random probes leave; zero where eigenvalues are known.
@@ -117,24 +140,39 @@ class SpectralDensity:
         if self.exact:
             return np.zeros(lam.shape)
         by_probe = self._probe_cdf(lam)
-        return by_probe.std(axis=0, ddof=1) / np.sqrt(by_probe.shape[0])
+        whole = self._positive_moments()[:, 0]
+        if not whole.any():
+            return np.zeros(lam.shape)
+        # the probes' shares are scaled by their mean to what is known of the whole: the ratio's error is that of this
+        rest = by_probe - np.multiply.outer(whole / whole.mean(), by_probe.mean(axis=0))
+        return rest.std(axis=0, ddof=1) / np.sqrt(rest.shape[0])
 
     def _phase(self, lam: FloatArray) -> FloatArray:
         """Return φ with λ = lmax (1 + cos φ)/2, accurate at small λ."""
         return 2 * np.arccos(np.sqrt(np.clip(lam / self.lmax, 0.0, 1.0)))
 
-    def _probe_cdf(self, lam: FloatArray) -> FloatArray:
-        """Return the integral of each probe's density, shape (n_probes,) followed by that of the frequencies."""
-        if self.lmax == 0:
-            return np.broadcast_to((lam >= 0).astype(np.float64), (self.probe_moments.shape[0], *lam.shape))
-        phi = self._phase(lam)
-        terms = self._fold(phi, np.sin, 1 / np.arange(1, self.n_moments + 1), each=True) - 1
-        found = 1 - (phi + terms) / np.pi
-        return np.where(lam < 0, 0.0, np.where(lam >= self.lmax, 1.0, found))
+    def _positive_moments(self) -> FloatArray:
+        """Return each probe's moments without what it has at zero, scaled to the share of positive eigenvalues."""
+        mu = self.probe_moments - np.outer(self.probe_zeros, (-1.0) ** np.arange(self.n_moments + 1))
+        whole = float(mu[:, 0].mean())
+        if whole <= 1e-12:  # nothing is known of them, if there are any
+            mu = np.zeros(mu.shape)
+            mu[:, 0] = whole = 1.0
+        return mu * ((1 - self.zero_share) / whole)
 
-    def _fold(self, phi: FloatArray, wave: np.ufunc, scale: FloatArray, each: bool = False) -> FloatArray:
-        """Return 1 + 2 Σ_m g_m μ_m scale_m wave(mφ), for the mean of the probes or for each."""
-        mu = self.probe_moments if each else self.moments[None]
+    def _probe_cdf(self, lam: FloatArray) -> FloatArray:
+        """Return the share of positive eigenvalues up to λ by each probe, the first axis of the result."""
+        mu = self._positive_moments()
+        if self.lmax == 0:
+            return np.zeros((mu.shape[0], *lam.shape))
+        phi = self._phase(lam)
+        # the integral of μ_0 + 2 Σ μ_m cos mφ from φ to π
+        whole = mu[:, 0].reshape(-1, *(1 for _ in lam.shape))
+        terms = self._fold(mu, phi, np.sin, 1 / np.arange(1, self.n_moments + 1)) - whole
+        return whole - (whole * phi + terms) / np.pi
+
+    def _fold(self, mu: FloatArray, phi: FloatArray, wave: np.ufunc, scale: FloatArray) -> FloatArray:
+        """Return μ_0 + 2 Σ_m g_m μ_m scale_m wave(mφ) for each row of moments."""
         a = 2 * (jackson_kernel(self.n_moments) * mu)[:, 1:] * scale
         m = np.arange(1, self.n_moments + 1)
         flat = phi.reshape(-1)
@@ -142,7 +180,7 @@ class SpectralDensity:
         step = max(2**20 // self.n_moments, 1)
         parts = [a @ wave(np.outer(m, flat[k : k + step])) for k in range(0, flat.size, step)]
         total = np.concatenate(parts, axis=1) if parts else np.zeros((mu.shape[0], 0))
-        return (1 + total).reshape(mu.shape[0], *phi.shape)
+        return (mu[:, :1] + total).reshape(mu.shape[0], *phi.shape)
 
 
 def jackson_kernel(n_moments: int) -> FloatArray:
@@ -226,24 +264,95 @@ def spectral_density(
     return _estimated_density(L, M, n_probes, generator)
 
 
+def count_zeros(L: Laplacian) -> int:
+    """Return the multiplicity of the eigenvalue 0, one for each component.
+
+    A normalized Laplacian that was given as a matrix does not tell the degrees behind it: if its null vectors are not
+    known, 0 is returned, and nothing is claimed.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.density import count_zeros
+    >>> count_zeros(cg.laplacian([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    2
+    """
+    v = null_vector(L)
+    return L.n_components if np.abs(L.matrix @ v).max() <= 1e-10 * L.lmax * v.max() else 0
+
+
+def null_vector(L: Laplacian) -> FloatArray:
+    """Return the positive vector whose parts on the components span the null space.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    """
+    if L.kind == "combinatorial":
+        return np.ones(L.n_vertices)
+    return np.sqrt(np.where(L.degrees > 0, L.degrees, 1.0))
+
+
+def _zero_shares(L: Laplacian, f: FloatArray) -> FloatArray:
+    """Return the share of each signal, one per column, that lies in the null space."""
+    v = null_vector(L)
+    sizes = np.bincount(L.components, weights=v**2)
+    inner = np.stack([np.bincount(L.components, weights=v * column) for column in f.T])
+    return (inner**2 / sizes).sum(axis=1) / (f**2).sum(axis=0)
+
+
 def _exact_density(L: Laplacian, M: int) -> SpectralDensity:
+    n_zero = count_zeros(L)
     lam = np.clip(L.eigenvalues, 0.0, L.lmax)
+    lam[:n_zero] = 0.0
     phi = 2 * np.arccos(np.sqrt(lam / L.lmax)) if L.lmax else np.full(lam.shape, np.pi)
     mu = np.array([np.cos(m * phi).mean() for m in range(M + 1)])
-    return SpectralDensity(mu[None], L.lmax, lam, np.full(lam.size, 1 / lam.size), exact=True)
+    return SpectralDensity(
+        probe_moments=mu[None],
+        probe_zeros=np.array([n_zero / lam.size]),
+        lmax=L.lmax,
+        nodes=lam,
+        weights=np.full(lam.size, 1 / lam.size),
+        exact=True,
+        n_vertices=lam.size,
+        n_zero=n_zero,
+        uncertainty=L.eigenbasis.residual,
+    )
 
 
 def _estimated_density(L: Laplacian, M: int, n_probes: int, rng: np.random.Generator) -> SpectralDensity:
+    n_zero = count_zeros(L)
     if L.lmax == 0:
-        mu = np.broadcast_to((-1.0) ** np.arange(M + 1), (n_probes, M + 1))
-        return SpectralDensity(mu, 0.0, np.zeros(1), np.ones(1), exact=False)
-    mu = np.concatenate([_probe_moments(L, M, block, rng) for block in _block_widths(L.n_vertices, n_probes)])
-    nodes = chebyshev_nodes(2 * (M + 1), L.lmax)
+        mu, zeros = np.tile((-1.0) ** np.arange(M + 1), (n_probes, 1)), np.ones(n_probes)
+    else:
+        parts = []
+        for width in _block_widths(L.n_vertices, n_probes):
+            f = rng.choice([-1.0, 1.0], size=(L.n_vertices, width))
+            parts.append((_probe_moments(L, M, f), _zero_shares(L, f) if n_zero else np.zeros(width)))
+        mu, zeros = (np.concatenate(part) for part in zip(*parts, strict=True))
+    density = SpectralDensity(mu, zeros, L.lmax, np.zeros(1), np.ones(1), False, L.n_vertices, n_zero, 0.0)
+    if L.lmax == 0:
+        return density
+    nodes, weights = _quadrature(density)
+    return replace(density, nodes=nodes, weights=weights)
+
+
+def _quadrature(density: SpectralDensity) -> tuple[FloatArray, FloatArray]:
+    """Return 0 with the share of zeros, and Chebyshev points with the smooth density, ascending."""
+    M = density.n_moments
+    nodes = chebyshev_nodes(2 * (M + 1), density.lmax)
     damped = np.zeros(nodes.size)
-    damped[: M + 1] = jackson_kernel(M) * mu.mean(axis=0)
+    damped[: M + 1] = jackson_kernel(M) * density._positive_moments().mean(axis=0)
     weights = np.maximum(fft.dct(damped, type=3) / nodes.size, 0.0)
-    # ascending, as eigenvalues are
-    return SpectralDensity(mu, L.lmax, nodes[::-1].copy(), weights[::-1] / weights.sum(), exact=False)
+    total = weights.sum()
+    weights *= (1 - density.zero_share) / total if total > 0 else 0.0
+    return np.append(0.0, nodes[::-1]), np.append(density.zero_share, weights[::-1])
 
 
 def _block_widths(n_vertices: int, n_probes: int) -> Iterator[int]:
@@ -254,10 +363,9 @@ def _block_widths(n_vertices: int, n_probes: int) -> Iterator[int]:
         n_probes -= width
 
 
-def _probe_moments(L: Laplacian, M: int, n_probes: int, rng: np.random.Generator) -> FloatArray:
-    """Return the moments that random signs give, shape (n_probes, M + 1)."""
-    n = L.n_vertices
-    f = rng.choice([-1.0, 1.0], size=(n, n_probes))
+def _probe_moments(L: Laplacian, M: int, f: FloatArray) -> FloatArray:
+    """Return the moments that probes of random signs give, shape (n_probes, M + 1)."""
+    n, n_probes = f.shape
     dots = recurrence_dots(L.kernel_graph(np.float64), L.lmax, (M + 1) // 2, f) / n
     mu = np.empty((M + 1, n_probes))
     mu[0], mu[1] = 1.0, dots[0, 1]

@@ -70,7 +70,46 @@ def test_quadrature_is_a_distribution_and_keeps_damped_moments(L, seed):
     if L.lmax:
         x = np.arccos(np.clip(2 * found.nodes / L.lmax - 1, -1, 1))
         damped = [found.weights @ np.cos(m * x) for m in range(n_moments + 1)]
-        assert_allclose(damped, jackson_kernel(n_moments) * found.moments, atol=1e-12)
+        # zeros are an atom, which is not smoothed; the rest is scaled to what is left of the whole
+        zeros = (-1.0) ** np.arange(n_moments + 1)
+        rest = found.moments - found.probe_zeros.mean() * zeros
+        if rest[0] > 1e-12:
+            rest *= (1 - found.zero_share) / rest[0]
+            expected = jackson_kernel(n_moments) * rest + found.zero_share * zeros
+            assert_allclose(damped, expected, atol=1e-12)
+
+
+@given(L=laplacians(), seed=st.integers(0, 100))
+def test_zeros_are_counted_and_not_estimated(L, seed):
+    lam = eigenpairs(L)[0]
+    n_zero = int((lam <= 1e-9 * max(L.lmax, 1e-300)).sum()) if L.lmax else L.n_vertices
+    for method in ("kpm", "exact"):
+        found = spectral_density(L, 20, 4, method=method, rng=seed)
+        if L.n_components != n_zero:  # weights so small that rounding decides
+            return
+        assert found.n_zero == n_zero
+        assert_allclose(found.cdf(0.0), n_zero / L.n_vertices)
+        assert_allclose(found.weights[found.nodes == 0].sum(), n_zero / L.n_vertices)
+
+
+def test_probes_know_what_they_have_at_zero():
+    """The share of random signs in the null space, against the null vectors of the dense Laplacian."""
+    W = np.zeros((7, 7))
+    W[0, 1] = W[1, 2] = 2.0
+    W[3, 4] = 0.5
+    for kind in ("combinatorial", "normalized"):
+        L = cg.laplacian(W + W.T, kind)
+        found = spectral_density(L, 8, 5, method="kpm", rng=3)
+        f = np.random.default_rng(3).choice([-1.0, 1.0], size=(7, 5))
+        lam, Phi = eigenpairs(L)
+        assert_allclose(found.probe_zeros, ((Phi[:, lam < 1e-12].T @ f) ** 2).sum(axis=0) / 7)
+
+
+def test_nothing_is_claimed_of_zeros_that_are_not_known():
+    """A normalized Laplacian given as a matrix does not tell its degrees, and may have no eigenvalue 0 at all."""
+    L = cg.Laplacian.from_matrix(np.array([[1.0, -0.5], [-0.5, 1.0]]), "normalized")
+    assert cg.density.count_zeros(L) == 0
+    assert spectral_density(L).n_zero == 0
 
 
 @given(L=laplacians(), seed=st.integers(0, 100))

@@ -77,11 +77,8 @@ def design_command(
             )
         )
     over = "all frequencies alike" if frequencies is None else f"the frequencies of {graph}"
-    results.show(
-        numbers,
-        {"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm},
-        fit_table(fits),
-    )
+    facts = {"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm}
+    results.show(numbers, facts | {"distance, at most": fits["Cayley"].where}, fit_table(fits))
 
 
 def _coefficient_bytes(fit: Fit, numbers: dict[str, Any], ending: str) -> bytes:

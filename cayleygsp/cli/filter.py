@@ -152,7 +152,7 @@ def _prepare_filter(
     assert isinstance(polynomial, CayleyPolynomial)
     what = (
         f"{target_name(target)}, fitted by a Cayley polynomial of order {polynomial.order}, zoom {fit.zoom:.6g}: "
-        f"distance {fit.residual_rms:.2g} rms over the spectrum, {fit.residual_max:.2g} at most"
+        f"{fit.summary}"
     )
     with input_errors():
         return CayleyFilter(L, polynomial, method=method.value, tol=tol), what, fit
@@ -194,5 +194,13 @@ def _filter_numbers(g: GraphFilter, found: FilterInfo, fit: Fit | None, what: st
     if isinstance(response, CayleyPolynomial):
         numbers |= {"order": response.order, "zoom": response.zoom}
     if fit is not None:
-        numbers |= {"fit_residual_rms": fit.residual_rms, "fit_residual_max": fit.residual_max}
+        numbers |= {
+            "fit_residual_rms": fit.residual_rms,
+            "fit_rms_is_estimated": fit.rms_is_estimated,
+            "fit_residual_max": fit.residual_max,
+            "fit_residual_max_over": fit.over,
+            "fit_residual_max_where": fit.where,
+            "fit_certificate": fit.certificate,
+            "fit_peak": fit.peak,
+        }
     return numbers

@@ -60,11 +60,15 @@ def zoom_command(
             rows = zoom_rows(frequencies, chosen, n_lowest)
         step("files")
         results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else _picture(frequencies, chosen, n_lowest))
-    how = "" if frequencies.density.exact else ", estimated from the spectral density"
-    reach = f"{counted(n_lowest, 'frequency', 'frequencies')}, up to λ = {rows[0].frequency:.4g}{how}"
+    how = {
+        "exact": "",
+        "at most": " (a Ritz value: the true one is not above)",
+        "about": " (estimated from the spectral density)",
+    }
+    last = f"up to λ = {rows[0].frequency_text}{how[rows[0].certificate]}"
     results.show(
         {"exact": frequencies.density.exact, "rows": [asdict(row) for row in rows]},
-        {"graph": graph_line(G, L), "lowest": reach},
+        {"graph": graph_line(G, L), "lowest": f"{counted(n_lowest, 'frequency', 'frequencies')}, {last}"},
         zoom_table(rows),
     )
 

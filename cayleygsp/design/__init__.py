@@ -2,17 +2,27 @@ r"""Filter design: targets that users name, and the polynomials that come neares
 
 A target is a function of frequency. :func:`fit_cayley` and :func:`fit_chebyshev` look for the polynomial of a given
 order that is nearest to it in the mean square or in the largest deviation, over the frequencies that matter: an
-interval, a spectral density, or the eigenvalues of a graph. What comes out is reported in a :class:`Fit`.
+interval, a spectral density, or the eigenvalues of a graph. What comes out is a :class:`Fit`: the polynomial, how far
+it is from its target at most, and :meth:`Fit.on`, which makes it a filter.
 """
 
-from cayleygsp.design.fit import DEFAULT_RIDGE, Fit, fit_cayley, fit_chebyshev
+from cayleygsp.design.fit import Fit
+from cayleygsp.design.fitting import (
+    DEFAULT_RIDGE,
+    MAX_CAYLEY_ORDER,
+    MAX_CHEBYSHEV_ORDER,
+    fit_cayley,
+    fit_chebyshev,
+)
 from cayleygsp.design.orders import least_order
 from cayleygsp.design.parse import as_target, make_target, parse_target
 from cayleygsp.design.problem import NORMS, GraphWeight, Norm, Weight, graph_weight, interval_quadrature
-from cayleygsp.design.targets import BandPass, Heat, HighPass, Indicator, LowPass, MexicanHat, Target
+from cayleygsp.design.targets import BandPass, Heat, HighPass, Indicator, LowPass, MexicanHat, Piece, Target
 
 __all__ = [
     "DEFAULT_RIDGE",
+    "MAX_CAYLEY_ORDER",
+    "MAX_CHEBYSHEV_ORDER",
     "NORMS",
     "BandPass",
     "Fit",
@@ -23,6 +33,7 @@ __all__ = [
     "LowPass",
     "MexicanHat",
     "Norm",
+    "Piece",
     "Target",
     "Weight",
     "as_target",

@@ -6,9 +6,16 @@ from typing import Literal
 
 from cayleygsp._typing import Kernel
 from cayleygsp._validation import check_choice, check_integer, check_positive
-from cayleygsp.design.fit import DEFAULT_RIDGE, Fit, chebyshev_solution, fit_cayley, report_fit
+from cayleygsp.design.fit import Fit
+from cayleygsp.design.fitting import (
+    DEFAULT_RIDGE,
+    MAX_CAYLEY_ORDER,
+    MAX_CHEBYSHEV_ORDER,
+    chebyshev_solution,
+    fit_cayley,
+    report_chebyshev,
+)
 from cayleygsp.design.problem import Weight
-from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 
 
 def least_order(
@@ -18,7 +25,7 @@ def least_order(
     weight: Weight = None,
     *,
     family: Literal["cayley", "chebyshev"] = "cayley",
-    max_order: int = 1000,
+    max_order: int | None = None,
     ridge: float | None = None,
     real_coeffs: bool = False,
 ) -> Fit:
@@ -35,8 +42,9 @@ def least_order(
         except that an order which 400 rounds do not settle, or whose basis is not whole to rounding, is taken not to
         be enough; ``lower_bound`` of a fit of one order less tells. For Cayley ones the zoom is searched at every
         order, and a better one may have been missed.
-    max_order : int
-        The largest order to try.
+    max_order : int, optional
+        The largest order to try; by default, and at most, the largest of a fit, 64 for Cayley polynomials and 512 for
+        Chebyshev ones.
     ridge : float, optional
         As in :func:`fit_cayley`; by default 0 for Chebyshev polynomials and 1e-6 for Cayley ones.
     real_coeffs : bool
@@ -60,8 +68,10 @@ def least_order(
     [2, 15]
     """
     error = check_positive(max_error, "max_error")
-    last = check_integer(max_order, "max_order", at_least=1)
     check_choice(family, "family", ("cayley", "chebyshev"))
+    last = MAX_CAYLEY_ORDER if family == "cayley" else MAX_CHEBYSHEV_ORDER
+    if max_order is not None:
+        last = min(check_integer(max_order, "max_order", at_least=1), last)
     if family == "cayley":
         mu = DEFAULT_RIDGE if ridge is None else ridge
         for r in range(1, last + 1):
@@ -82,9 +92,16 @@ def least_order(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    solution, problem = chebyshev_solution(target, high, lmax, weight, mu, "minimax", None)
-    return report_fit(problem, ChebyshevPolynomial(solution.coeffs, problem.lmax), "minimax", solution, None)
+    # the points of the fit may be within the error, and a frequency between them not
+    for r in range(high, last + 1):
+        solution, problem = chebyshev_solution(target, r, lmax, weight, mu, "minimax")
+        fit = report_chebyshev(problem, "minimax", solution)
+        if fit.residual_max <= error:
+            return fit
+    raise _out_of_orders(family, error, last)
 
 
 def _out_of_orders(family: str, error: float, last: int) -> ValueError:
-    return ValueError(f"`max_order` must be larger: no {family} polynomial up to order {last} is within {error:g}")
+    return ValueError(
+        f"`max_error` must be larger: no {family} polynomial up to order {last} was found within {error:g}"
+    )

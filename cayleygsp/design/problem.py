@@ -29,8 +29,16 @@ GraphWeight: TypeAlias = Weight | Literal["auto", "spectrum", "density", "unifor
 NORMS: tuple[Norm, ...] = ("least-squares", "minimax")
 
 
-# Below this share of the mean weight, a point of a density counts for nothing.
-_NEGLIGIBLE = 1e-6
+Over: TypeAlias = Literal["eigenvalues", "frequencies", "interval"]
+
+
+# The share of the weight that goes to all frequencies where only an estimate of the density is known, half of it evenly
+# and half of it evenly over the octaves: no frequency is free.
+FLOOR = 0.05
+
+
+# How far inside its end, relative to it, a piece of a target is looked at; and the weight of that point.
+_INWARDS = 1e-12
 
 
 # Panels of the interval are halved towards zero this many times: large zooms look there.
@@ -39,7 +47,32 @@ _HALVINGS = 24
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A target at the frequencies that matter."""
+    """A target at the frequencies that matter.
+
+    Attributes
+    ----------
+    target : callable
+        What is to be fitted.
+    lmax : float
+        Right end of the interval.
+    features : tuple of float
+        Frequencies at which the target changes.
+    nodes, weights, values : numpy.ndarray, shape (m,)
+        Frequencies, what they count in the fit, summing to 1, and the target there.
+    mean_weights : numpy.ndarray, shape (m,)
+        What they count in the mean distance: the floor of the weights is not in it.
+    points : numpy.ndarray, shape (p,)
+        The frequencies before those in transition bands were left out.
+    over : {"eigenvalues", "frequencies", "interval"}
+        What the largest distance is asked over: the computed eigenvalues of a graph, given frequencies, or all of
+        [0, lmax].
+    is_free_somewhere : bool
+        Whether there are frequencies in a transition band, where any value will do.
+    is_estimated : bool
+        Whether the weights are estimates.
+    uncertainty : float
+        How far the eigenvalues may be from the nodes.
+    """
 
     target: Callable[..., Any]
     lmax: float
@@ -47,6 +80,12 @@ class Problem:
     nodes: FloatArray
     weights: FloatArray
     values: FloatArray
+    mean_weights: FloatArray
+    points: FloatArray
+    over: Over
+    is_free_somewhere: bool
+    is_estimated: bool
+    uncertainty: float
 
 
 def graph_weight(L: Laplacian, weight: GraphWeight = "auto", rng: np.random.Generator | int | None = None) -> Weight:
@@ -70,7 +109,7 @@ def graph_weight(L: Laplacian, weight: GraphWeight = "auto", rng: np.random.Gene
         weight = "spectrum" if L.has_eigenbasis or L.n_vertices <= EXACT_VERTICES else "density"
     if weight == "uniform":
         return None
-    return L.eigenvalues if weight == "spectrum" else spectral_density(L, method="kpm", rng=rng)
+    return spectral_density(L, method="exact" if weight == "spectrum" else "kpm", rng=rng)
 
 
 def check_lmax(lmax: float) -> float:
@@ -86,43 +125,88 @@ def make_problem(target: Kernel | str, lmax: float, weight: Weight, n_points: Ca
     lmax = check_lmax(lmax)
     function = as_target(target, lmax)
     features = function.features if isinstance(function, Target) else ()
-    nodes, weights = _nodes_and_weights(weight, lmax, features, n_points)
-    if isinstance(function, Target):
-        weights = weights * function.weight(nodes)
-    kept = weights > _NEGLIGIBLE * weights.sum() / weights.size if isinstance(weight, SpectralDensity) else weights > 0
+    points = _interval_points(function, lmax, features, n_points)
+    nodes, weights, floor, over = _nodes_and_weights(weight, lmax, points)
+    matters = function.weight(nodes) if isinstance(function, Target) else np.ones(nodes.shape)
+    mean_weights = weights * matters
+    weights = mean_weights if floor is None else (1 - FLOOR) * mean_weights + FLOOR * floor * matters
+    kept = weights > 0
     if not kept.any():
         raise ValueError("`weight` must be positive somewhere outside the transition bands of the target, got none")
-    nodes, weights = nodes[kept], weights[kept]
-    values = KernelResponse(function)(nodes)
-    return Problem(function, lmax, features, nodes, weights / weights.sum(), values)
+    all_nodes, nodes, weights, mean_weights = nodes, nodes[kept], weights[kept], mean_weights[kept]
+    return Problem(
+        target=function,
+        lmax=lmax,
+        features=features,
+        nodes=nodes,
+        weights=weights / weights.sum(),
+        values=KernelResponse(function)(nodes),
+        mean_weights=mean_weights / mean_weights.sum() if mean_weights.any() else weights / weights.sum(),
+        points=all_nodes,
+        over=over,
+        is_free_somewhere=bool((matters == 0).any()),
+        is_estimated=isinstance(weight, SpectralDensity) and not weight.exact,
+        uncertainty=weight.uncertainty if isinstance(weight, SpectralDensity) else 0.0,
+    )
+
+
+def _interval_points(
+    target: Callable[..., Any], lmax: float, features: tuple[float, ...], n_points: Callable[[float, float], int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return a quadrature of [0, lmax], and the ends of the target's pieces with next to no weight.
+
+    Where the largest distance is made small, it is often met at the ends.
+    """
+    nodes, weights = interval_quadrature(lmax, features, n_points)
+    pieces = target.pieces(lmax) if isinstance(target, Target) else None
+    ends = [end for p in pieces or () for end in (p.low * (1 + _INWARDS), p.high * (1 - _INWARDS)) if p.low < p.high]
+    return np.append(nodes, ends), np.append(weights, np.full(len(ends), _INWARDS))
 
 
 def _nodes_and_weights(
-    weight: Weight, lmax: float, features: tuple[float, ...], n_points: Callable[[float, float], int]
-) -> tuple[FloatArray, FloatArray]:
+    weight: Weight, lmax: float, points: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray | None, Over]:
+    """Return frequencies, their weights, the weights of a floor below them, and what the distance is asked over."""
     if isinstance(weight, SpectralDensity):
-        return _inside(weight.nodes, lmax, "the nodes of `weight`"), weight.weights
+        nodes = _inside(weight.nodes, lmax, "the nodes of `weight`")
+        if weight.exact:
+            return nodes, weight.weights, None, "eigenvalues"
+        return _with_floor(nodes, weight.weights, lmax, points)
     if weight is None or callable(weight):
-        nodes, weights = interval_quadrature(lmax, features, n_points)
-        if weight is None:
-            return nodes, weights
-        factor = np.asarray(weight(nodes))
-        if factor.shape != nodes.shape or factor.dtype.kind not in "biuf":
-            raise ValueError(
-                f"`weight` must return one real number for each frequency: for shape {nodes.shape} it returned "
-                f"shape {factor.shape} with dtype {factor.dtype}"
-            )
-        if not (np.isfinite(factor) & (factor >= 0)).all():
-            bad = float(factor[~(np.isfinite(factor) & (factor >= 0))][0])
-            raise ValueError(f"`weight` must return finite numbers that are not negative, got {bad:g}")
-        return nodes, weights * factor
+        nodes, weights = points
+        return nodes, weights if weight is None else weights * _factor(weight, nodes), None, "interval"
     if isinstance(weight, str):
         raise TypeError(f"`weight` must be None, a SpectralDensity, a callable or frequencies, got {weight!r}")
     lam = check_eigenvalues(weight)
     if lam.ndim != 1 or lam.size == 0:
         raise ValueError(f"`weight`, if frequencies, must have shape (n,), got {lam.shape}")
     nodes = _inside(lam.astype(np.float64), lmax, "frequencies in `weight`")
-    return nodes, np.full(nodes.size, 1 / nodes.size)
+    return nodes, np.full(nodes.size, 1 / nodes.size), None, "frequencies"
+
+
+def _with_floor(
+    nodes: FloatArray, weights: FloatArray, lmax: float, points: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray, Over]:
+    """Add the points of the whole interval, with weight in the floor alone."""
+    more, even = points
+    octaves = even / np.maximum(more, 2.0**-_HALVINGS * lmax) if lmax else even
+    floor = (even + octaves / octaves.sum()) / 2
+    at_nodes = np.where(nodes == 0, floor.mean(), 0.0)
+    return np.append(nodes, more), np.append(weights, np.zeros(more.size)), np.append(at_nodes, floor), "interval"
+
+
+def _factor(weight: Kernel, nodes: FloatArray) -> FloatArray:
+    """Return the values of a weight function."""
+    factor = np.asarray(weight(nodes))
+    if factor.shape != nodes.shape or factor.dtype.kind not in "biuf":
+        raise ValueError(
+            f"`weight` must return one real number for each frequency: for shape {nodes.shape} it returned "
+            f"shape {factor.shape} with dtype {factor.dtype}"
+        )
+    if not (np.isfinite(factor) & (factor >= 0)).all():
+        bad = float(factor[~(np.isfinite(factor) & (factor >= 0))][0])
+        raise ValueError(f"`weight` must return finite numbers that are not negative, got {bad:g}")
+    return factor.astype(np.float64)
 
 
 def _inside(lam: FloatArray, lmax: float, name: str) -> FloatArray:

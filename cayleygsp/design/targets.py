@@ -12,8 +12,29 @@ from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp._validation import check_eigenvalues, check_positive, check_real
 
 
+@dataclass(frozen=True)
+class Piece:
+    """An interval of frequencies on which a target is smooth.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends, which belong to it.
+    value : float or None
+        The target's value there if it is constant.
+    """
+
+    low: float
+    high: float
+    value: float | None = None
+
+
 class Target(ABC):
-    """A function of frequency with the places where something happens; the base of the named targets."""
+    """A function of frequency with the places where something happens; the base of the named targets.
+
+    A target of your own needs ``features`` and ``__call__``. What is said of fits to it rests on samples, unless it
+    also gives ``pieces``, ``slope`` and ``slope_bounds``.
+    """
 
     name: ClassVar[str]
 
@@ -29,6 +50,36 @@ class Target(ABC):
     def weight(self, eigenvalues: ArrayLike) -> FloatArray:
         """Return 0 inside transition bands, where any value will do, and 1 elsewhere."""
         return np.ones(np.shape(eigenvalues))
+
+    def pieces(self, lmax: float) -> tuple[Piece, ...] | None:
+        """Return intervals that cover [0, lmax] but for transition bands, smooth on each; None if they are not known.
+
+        Parameters
+        ----------
+        lmax : float
+            Right end, ≥ 0.
+        """
+        return None
+
+    def slope(self, eigenvalues: ArrayLike) -> FloatArray:
+        """Return the derivative inside the pieces.
+
+        Parameters
+        ----------
+        eigenvalues : array_like
+            Frequencies, of any shape.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not know its derivative")
+
+    def slope_bounds(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds of the absolute first and second derivative between two frequencies of one piece.
+
+        Parameters
+        ----------
+        low, high : numpy.ndarray
+            Ends of intervals.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not know its derivatives")
 
 
 class _Band(Target):
@@ -69,6 +120,27 @@ class _Band(Target):
             if cutoff is not None:
                 matters[np.abs(lam - cutoff) < self.transition / 2] = 0.0
         return matters
+
+    def pieces(self, lmax: float) -> tuple[Piece, ...]:
+        half = self.transition / 2
+        rise, fall = self._steps()
+        ends = [(0.0 if rise is None else rise + half, np.inf if fall is None else fall - half, 1.0)]
+        if rise is not None:
+            ends.append((0.0, rise - half, 0.0))
+        if fall is not None:
+            ends.append((fall + half, np.inf, 0.0))
+        solid = [Piece(float(low), float(min(high, lmax)), value) for low, high, value in sorted(ends) if low <= lmax]
+        return tuple(piece for piece in solid if piece.low < piece.high or self._has_value(piece))
+
+    def _has_value(self, piece: Piece) -> bool:
+        """Say whether a piece of one frequency is one: a step has only one of its two values at its cutoff."""
+        return bool(self(piece.low) == piece.value)
+
+    def slope(self, eigenvalues: ArrayLike) -> FloatArray:
+        return np.zeros(np.shape(eigenvalues))
+
+    def slope_bounds(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.zeros(low.shape), np.zeros(low.shape)
 
     def _check_transition(self, room: float) -> None:
         width = check_real(self.transition, "transition")
@@ -214,6 +286,9 @@ class _Scaled(Target):
     def __call__(self, eigenvalues: ArrayLike) -> FloatArray:
         return self._shape(self.scale * check_eigenvalues(eigenvalues).astype(np.float64))
 
+    def pieces(self, lmax: float) -> tuple[Piece, ...]:
+        return (Piece(0.0, lmax),)
+
 
 @dataclass(frozen=True)
 class Heat(_Scaled):
@@ -237,6 +312,15 @@ class Heat(_Scaled):
     def _shape(self, x: FloatArray) -> FloatArray:
         return np.exp(-x)
 
+    def slope(self, eigenvalues: ArrayLike) -> FloatArray:
+        """Return the derivative at the given frequencies."""
+        return -self.scale * self(eigenvalues)
+
+    def slope_bounds(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds of the absolute first and second derivative between two frequencies."""
+        largest = self.scale * self(low)
+        return largest, self.scale * largest
+
 
 @dataclass(frozen=True)
 class MexicanHat(_Scaled):
@@ -259,6 +343,18 @@ class MexicanHat(_Scaled):
 
     def _shape(self, x: FloatArray) -> FloatArray:
         return x * np.exp(1 - x)
+
+    def slope(self, eigenvalues: ArrayLike) -> FloatArray:
+        """Return the derivative at the given frequencies."""
+        x = self.scale * np.asarray(eigenvalues, dtype=np.float64)
+        return self.scale * (1 - x) * np.exp(1 - x)
+
+    def slope_bounds(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds of the absolute first and second derivative between two frequencies."""
+        x0, x1 = self.scale * low, self.scale * high
+        largest = self.scale * np.exp(1 - x0)
+        first = largest * np.maximum(np.abs(1 - x0), np.abs(1 - x1))
+        return first, self.scale * largest * np.maximum(np.abs(2 - x0), np.abs(2 - x1))
 
 
 def _check_band(low: float, high: float) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
 from cayleygsp._typing import GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_positive
+from cayleygsp.design.fitting import fit_cayley
+from cayleygsp.design.problem import GraphWeight, graph_weight
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial
-
-if TYPE_CHECKING:
-    from cayleygsp.design import Fit, GraphWeight
 
 
 class CayleyFilter(GraphFilter):
@@ -70,43 +69,6 @@ class CayleyFilter(GraphFilter):
             normalize=normalize,
         )
 
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        graph: GraphLike,
-        target: Kernel | str,
-        order: int,
-        zoom: float | Literal["auto"] = ...,
-        weight: GraphWeight = ...,
-        *,
-        real_coeffs: bool = ...,
-        method: Method = ...,
-        tol: float = ...,
-        kind: LaplacianKind | None = ...,
-        rng: np.random.Generator | int | None = ...,
-        return_info: Literal[False] = ...,
-        **options: Any,
-    ) -> CayleyFilter: ...
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        graph: GraphLike,
-        target: Kernel | str,
-        order: int,
-        zoom: float | Literal["auto"] = ...,
-        weight: GraphWeight = ...,
-        *,
-        real_coeffs: bool = ...,
-        method: Method = ...,
-        tol: float = ...,
-        kind: LaplacianKind | None = ...,
-        rng: np.random.Generator | int | None = ...,
-        return_info: Literal[True],
-        **options: Any,
-    ) -> tuple[CayleyFilter, Fit]: ...
-
     @classmethod
     def fit(
         cls,
@@ -123,7 +85,7 @@ class CayleyFilter(GraphFilter):
         rng: np.random.Generator | int | None = None,
         return_info: bool = False,
         **options: Any,
-    ) -> CayleyFilter | tuple[CayleyFilter, Fit]:
+    ) -> Any:
         """Return the filter of the given order whose response is nearest to a target on the graph's spectrum.
 
         Parameters
@@ -137,10 +99,10 @@ class CayleyFilter(GraphFilter):
             r ≥ 1.
         zoom : float or "auto"
             h > 0, or "auto" for the best that a search finds.
-        weight : {"auto", "spectrum", "density", "uniform"} or what :meth:`CayleyPolynomial.fit` takes
+        weight : {"auto", "spectrum", "density", "uniform"} or what :func:`cayleygsp.design.fit_cayley` takes
             What matters: the eigenvalues, which must be computed, an estimate of their density, or all frequencies
             alike; "auto" takes the eigenvalues of a graph of up to 500 vertices or where they are known, else the
-            density.
+            density. Over the eigenvalues the fit's distance is that at each of them, else that at every frequency.
         real_coeffs : bool
             Whether all coefficients are real.
         method, tol, kind
@@ -148,33 +110,29 @@ class CayleyFilter(GraphFilter):
         rng : numpy.random.Generator or int, optional
             For the probes of the density.
         return_info : bool
-            Also return the residuals of the fit.
+            Also return the fit, which says how near it came and where.
         **options
-            ``ridge`` and ``norm`` of :meth:`CayleyPolynomial.fit`.
+            ``ridge`` and ``norm`` of :func:`cayleygsp.design.fit_cayley`.
 
         Returns
         -------
         filter : CayleyFilter
             The fit, bound to the graph.
-        info : Fit
+        fit : Fit
             Only with ``return_info``.
 
         Examples
         --------
         >>> import cayleygsp as cg
-        >>> g, info = cg.CayleyFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=4, return_info=True)
-        >>> round(info.residual_rms, 3)
-        0.017
+        >>> g, fit = cg.CayleyFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=4, return_info=True)
+        >>> round(fit.residual_rms, 3), fit.over
+        (0.017, 'eigenvalues')
         """
-        from cayleygsp.design import graph_weight
-
         L = laplacian(graph, kind)
-        weight = graph_weight(L, weight, rng)
-        polynomial, info = CayleyPolynomial.fit(
-            target, order, L.lmax, zoom, weight, real_coeffs=real_coeffs, return_info=True, **options
-        )
-        g = cls(L, polynomial, method=method, tol=tol)
-        return (g, info) if return_info else g
+        w = graph_weight(L, weight, rng)
+        fit = fit_cayley(target, order, L.lmax, zoom, w, real_coeffs=real_coeffs, **options)
+        g = cls(L, fit.polynomial, method=method, tol=tol)  # type: ignore[arg-type]
+        return (g, fit) if return_info else g
 
     @property
     def polynomial(self) -> CayleyPolynomial:

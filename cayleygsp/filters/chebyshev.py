@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
 from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_positive
+from cayleygsp.design.fitting import fit_chebyshev
+from cayleygsp.design.problem import GraphWeight, graph_weight
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
 from cayleygsp.responses.chebyshev import ChebyshevPolynomial
-
-if TYPE_CHECKING:
-    from cayleygsp.design import Fit, GraphWeight
 
 
 class ChebyshevFilter(GraphFilter):
@@ -69,39 +68,6 @@ class ChebyshevFilter(GraphFilter):
             polynomial = ChebyshevPolynomial(coeffs, L.lmax if lmax is None else lmax)
         super().__init__(L, polynomial, method=method, tol=tol)
 
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        graph: GraphLike,
-        target: Kernel | str,
-        order: int,
-        weight: GraphWeight = ...,
-        *,
-        method: Method = ...,
-        tol: float | None = ...,
-        kind: LaplacianKind | None = ...,
-        rng: np.random.Generator | int | None = ...,
-        return_info: Literal[False] = ...,
-        **options: Any,
-    ) -> ChebyshevFilter: ...
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        graph: GraphLike,
-        target: Kernel | str,
-        order: int,
-        weight: GraphWeight = ...,
-        *,
-        method: Method = ...,
-        tol: float | None = ...,
-        kind: LaplacianKind | None = ...,
-        rng: np.random.Generator | int | None = ...,
-        return_info: Literal[True],
-        **options: Any,
-    ) -> tuple[ChebyshevFilter, Fit]: ...
-
     @classmethod
     def fit(
         cls,
@@ -116,7 +82,7 @@ class ChebyshevFilter(GraphFilter):
         rng: np.random.Generator | int | None = None,
         return_info: bool = False,
         **options: Any,
-    ) -> ChebyshevFilter | tuple[ChebyshevFilter, Fit]:
+    ) -> Any:
         """Return the filter of the given order whose response is nearest to a target on the graph's spectrum.
 
         Parameters
@@ -126,26 +92,23 @@ class ChebyshevFilter(GraphFilter):
         method, tol, kind
             As for the class.
         **options
-            ``ridge`` and ``norm`` of :meth:`ChebyshevPolynomial.fit`.
+            ``ridge`` and ``norm`` of :func:`cayleygsp.design.fit_chebyshev`.
 
         Returns
         -------
         filter : ChebyshevFilter
             The fit, bound to the graph.
-        info : Fit
+        fit : Fit
             Only with ``return_info``.
 
         Examples
         --------
         >>> import cayleygsp as cg
-        >>> g, info = cg.ChebyshevFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=20, return_info=True)
-        >>> round(info.residual_rms, 3)
+        >>> g, fit = cg.ChebyshevFilter.fit(cg.gallery.grid(20), "low:0.5:0.2", order=20, return_info=True)
+        >>> round(fit.residual_rms, 3)
         0.024
         """
-        from cayleygsp.design import graph_weight
-
         L = laplacian(graph, kind)
-        weight = graph_weight(L, weight, rng)
-        polynomial, info = ChebyshevPolynomial.fit(target, order, L.lmax, weight, return_info=True, **options)
-        g = cls(L, polynomial, method=method, tol=tol)
-        return (g, info) if return_info else g
+        fit = fit_chebyshev(target, order, L.lmax, graph_weight(L, weight, rng), **options)
+        g = cls(L, fit.polynomial.coeffs, method=method, tol=tol)
+        return (g, fit) if return_info else g

@@ -282,11 +282,11 @@ def _responses(fits: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError(f"`fits` must be a mapping of names to fits, got {type(fits).__name__}")
     if not fits:
         raise ValueError("`fits` must hold at least one fit, got none")
-    found = {name: one.polynomial if isinstance(one, Fit) else one for name, one in fits.items()}
-    for name, one in found.items():
+    responses = {name: one.polynomial if isinstance(one, Fit) else one for name, one in fits.items()}
+    for name, one in responses.items():
         if not callable(one):
             raise TypeError(f"`fits[{name!r}]` must be a Fit or callable on frequencies, got {type(one).__name__}")
-    return found
+    return responses
 
 
 def _frequency_grid(target: Any, lam: FloatArray, lmax: float, log: bool) -> FloatArray:

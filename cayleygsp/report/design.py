@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from cayleygsp import plotting
 from cayleygsp._html import Picture, Section, Table
 from cayleygsp.design import Fit, LowPass, Norm, Target, Weight, fit_cayley, fit_chebyshev
+from cayleygsp.design.fit import round_up
 from cayleygsp.report.density import WIDTH
 from cayleygsp.report.frequencies import Frequencies
 
@@ -65,7 +66,17 @@ def compare_fits(
 
 def fit_table(fits: Mapping[str, Fit]) -> Table:
     """Put orders, parameters and residuals of fits into a table."""
-    header = ["polynomial", "order", "zoom", "parameters", "distance, rms", "distance, largest", "largest response"]
+    first = next(iter(fits.values()))
+    rms = "distance, rms (estimated)" if first.rms_is_estimated else "distance, rms"
+    header = [
+        "polynomial",
+        "order",
+        "zoom",
+        "parameters",
+        rms,
+        "distance, at most",
+        "response, at most",
+    ]
     rows = [
         [
             name,
@@ -73,8 +84,8 @@ def fit_table(fits: Mapping[str, Fit]) -> Table:
             "–" if fit.zoom is None else f"{fit.zoom:.4g}",
             str(fit.n_parameters),
             f"{fit.residual_rms:.2g}",
-            f"{fit.residual_max:.2g}",
-            f"{fit.peak:.3g}",
+            round_up(fit.residual_max),
+            round_up(fit.peak, 3),
         ]
         for name, fit in fits.items()
     ]
@@ -96,7 +107,12 @@ def design_section(target: Target, fits: Mapping[str, Fit], frequencies: Frequen
     text = (
         f"A {target.name} filter{_at_features(target)}, fitted by {cayley.norm.replace('-', ' ')} over the frequencies "
         f"of the graph: by a Cayley polynomial, whose zoom h = {cayley.zoom:.3g} was searched for, and by a Chebyshev "
-        "polynomial with as many parameters."
+        f"polynomial with as many parameters. The largest distance is that {cayley.where}"
+        + (
+            ": no eigenvalues were computed, and what is said holds wherever they are."
+            if cayley.over == "interval"
+            else "."
+        )
     )
     picture = Picture.from_figure(
         "design",
@@ -105,9 +121,17 @@ def design_section(target: Target, fits: Mapping[str, Fit], frequencies: Frequen
         "Target and fits. In the grey band any value will do; marks at the foot are frequencies of the graph.",
     )
     ratio = chebyshev.residual_rms / cayley.residual_rms if cayley.residual_rms else math.inf
+    how = ", estimated from the density of the frequencies," if cayley.rms_is_estimated else ""
     closing = (
-        f"The root mean square distance from the target is {ratio_text(ratio)} for Chebyshev what it is for Cayley. "
-        "Parameters are not cost: what each takes to apply is another matter."
+        f"The root mean square distance from the target{how} is {ratio_text(ratio)} for Chebyshev what it is for "
+        "Cayley. "
+        + "".join(
+            f"The largest response of the {name} polynomial is {fit.peak:.2g}, far above the target's "
+            f"{fit.target_peak:.2g}. "
+            for name, fit in fits.items()
+            if fit.is_far_above
+        )
+        + "Parameters are not cost: what each takes to apply is another matter."
     )
     return Section("A filter designed for it", [text], [picture], fit_table(fits), [closing])
 
@@ -130,7 +154,11 @@ def fit_numbers(fit: Fit) -> dict[str, Any]:
         "zoom": fit.zoom,
         "n_parameters": fit.n_parameters,
         "residual_rms": fit.residual_rms,
+        "rms_is_estimated": fit.rms_is_estimated,
         "residual_max": fit.residual_max,
+        "residual_max_over": fit.over,
+        "residual_max_where": fit.where,
+        "certificate": fit.certificate,
         "peak": fit.peak,
         "coeff_norm": fit.coeff_norm,
         "coeffs_real": np.real(c).tolist(),

@@ -8,7 +8,7 @@ from cayleygsp._html import Picture, Section
 from cayleygsp.report.frequencies import Frequencies
 from cayleygsp.report.zoom_figure import draw_half_circles, draw_resolution
 from cayleygsp.report.zoom_numbers import ZoomRow, zoom_rows
-from cayleygsp.report.zoom_text import certificate_word, zoom_table
+from cayleygsp.report.zoom_text import zoom_table
 
 __all__ = ["draw_half_circles", "draw_resolution", "zoom_section", "zoom_table"]
 
@@ -18,11 +18,11 @@ def zoom_section(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int
     rows = zoom_rows(frequencies, zooms, n_lowest)
     known = frequencies.eigenvalues is not None
     lowest = "The lowest frequency goes" if n_lowest == 1 else f"The lowest {n_lowest:,} frequencies go"
-    word = certificate_word(rows[0]) if known or hasattr(rows[0], "certificate") else "about "
     text = (
         "A Cayley polynomial sees the frequency λ at C(hλ) = (hλ − i)/(hλ + i) on the unit circle. The zoom h decides "
-        f"which frequencies get room there. {lowest} up to {word}{rows[0].frequency:.3g}. A large share of the half "
-        "circle does not mean that they are apart from each other: many may be squeezed together in it."
+        f"which frequencies get room there. {lowest} up to {rows[0].frequency_text}. "
+        "The smallest gap is the least distance of two neighbours among them: a large share of the half circle may "
+        "hold most of them squeezed together."
     )
     what = "every frequency" if known else "one point for each hundredth of the frequencies, estimated"
     diamonds = "is a diamond" if n_lowest == 1 else f"{n_lowest:,} are diamonds"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from cayleygsp import zoom
 from cayleygsp._validation import check_integer
-from cayleygsp.report.frequencies import Frequencies
+from cayleygsp.report.frequencies import Frequencies, Lowest, certified_text
 
 ZOOM_SHARES = (0.5, 0.1, 0.01)
 
@@ -26,9 +27,14 @@ class ZoomRow:
     n_lowest : int
         How many frequencies count as lowest.
     frequency : float
-        The largest of them; estimated for large graphs.
+        The largest of them.
+    certificate : {"exact", "at most", "about"}
+        What is known of it: computed to rounding, proved not to be larger, or estimated.
     circle_share : float
-        Share of the half circle that they take.
+        Share of the half circle from zero up to it, with the same certificate.
+    smallest_gap : float or None
+        Share of the half circle between the two of them that are nearest to each other: many may be squeezed together
+        in a large share. None where they are not known.
     resolution : float
         dθ/dλ at the largest of them, in radians per unit of frequency.
     best_resolution : float
@@ -40,10 +46,17 @@ class ZoomRow:
     zoom: float
     n_lowest: int
     frequency: float
+    certificate: Literal["exact", "at most", "about"]
     circle_share: float
+    smallest_gap: float | None
     resolution: float
     best_resolution: float
     gap_order: int | None
+
+    @property
+    def frequency_text(self) -> str:
+        """The largest frequency with what is known of it; an upper bound is rounded up."""
+        return certified_text(self.frequency, self.certificate)
 
 
 def suggested_zooms(frequencies: Frequencies) -> list[float]:
@@ -76,14 +89,15 @@ def zoom_rows(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -
     >>> import cayleygsp as cg
     >>> from cayleygsp.report.frequencies import find_frequencies
     >>> from cayleygsp.report.zoom_numbers import zoom_rows
-    >>> found = find_frequencies(cg.laplacian(cg.gallery.communities(rng=0)))
-    >>> [round(row.circle_share, 2) for row in zoom_rows(found, [0.1, 1.0, 10.0], n_lowest=15)]
+    >>> frequencies = find_frequencies(cg.laplacian(cg.gallery.communities(rng=0)))
+    >>> [round(row.circle_share, 2) for row in zoom_rows(frequencies, [0.1, 1.0, 10.0], n_lowest=15)]
     [0.08, 0.59, 0.95]
     """
     m = check_integer(n_lowest, "n_lowest", at_least=1)
     if m > frequencies.n_vertices:
         raise ValueError(f"`n_lowest` must be at most the number of vertices {frequencies.n_vertices}, got {m}")
-    lam = float(frequencies.at_shares(m / frequencies.n_vertices))
+    lowest = frequencies.lowest(m)
+    lam = lowest.last
     rows = []
     for h in zooms:
         share = float(zoom.angles([lam], h)[0] / np.pi + 1)
@@ -92,13 +106,21 @@ def zoom_rows(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -
                 zoom=float(h),
                 n_lowest=m,
                 frequency=lam,
+                certificate=lowest.certificate,
                 circle_share=share,
+                smallest_gap=_smallest_gap(lowest, h),
                 resolution=float(zoom.resolution(lam, h)),
                 best_resolution=1 / lam if lam > 0 else math.inf,
                 gap_order=_gap_order(frequencies, m, h),
             )
         )
     return rows
+
+
+def _smallest_gap(lowest: Lowest, h: float) -> float | None:
+    if lowest.values is None or lowest.values.size < 2:
+        return None
+    return float(np.diff(zoom.angles(lowest.values, h)).min() / np.pi)
 
 
 def _gap_order(frequencies: Frequencies, m: int, h: float) -> int | None:

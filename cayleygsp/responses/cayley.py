@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
-from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, Kernel
+from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
-
-if TYPE_CHECKING:
-    from cayleygsp.design import Fit, Norm, Weight
 
 
 def cayley_transform(x: ArrayLike) -> ComplexArray:
@@ -86,96 +83,6 @@ class CayleyPolynomial(Response):
         self.coeffs: ComplexArray = np.array(c, dtype=np.complex128)
         self.coeffs.flags.writeable = False
         self.zoom = check_positive(zoom, "zoom")
-
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        target: Kernel | str,
-        order: int,
-        lmax: float,
-        zoom: float | Literal["auto"] = ...,
-        weight: Weight = ...,
-        *,
-        real_coeffs: bool = ...,
-        ridge: float = ...,
-        norm: Norm = ...,
-        return_info: Literal[False] = ...,
-    ) -> CayleyPolynomial: ...
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        target: Kernel | str,
-        order: int,
-        lmax: float,
-        zoom: float | Literal["auto"] = ...,
-        weight: Weight = ...,
-        *,
-        real_coeffs: bool = ...,
-        ridge: float = ...,
-        norm: Norm = ...,
-        return_info: Literal[True],
-    ) -> tuple[CayleyPolynomial, Fit]: ...
-
-    @classmethod
-    def fit(
-        cls,
-        target: Kernel | str,
-        order: int,
-        lmax: float,
-        zoom: float | Literal["auto"] = "auto",
-        weight: Weight = None,
-        *,
-        real_coeffs: bool = False,
-        ridge: float = 1e-6,
-        norm: Norm = "least-squares",
-        return_info: bool = False,
-    ) -> CayleyPolynomial | tuple[CayleyPolynomial, Fit]:
-        """Return the polynomial of the given order that is nearest to a target on [0, lmax].
-
-        Parameters
-        ----------
-        target : callable, Target or str
-            A function of frequency, or a text such as "low:0.5", see :func:`cayleygsp.design.parse_target`.
-        order : int
-            r ≥ 1.
-        lmax : float
-            Right end of the interval of frequencies, ≥ 0.
-        zoom : float or "auto"
-            h > 0, or "auto" for the best that a search finds.
-        weight : None, SpectralDensity, callable or array_like
-            What matters: all of [0, lmax] alike (None), the spectrum that a density describes, a function of
-            frequency ≥ 0, or the given frequencies, such as the eigenvalues of a graph.
-        real_coeffs : bool
-            Whether all coefficients are real.
-        ridge : float
-            Holds the coefficients down, see :func:`cayleygsp.design.fit_cayley`.
-        norm : {"least-squares", "minimax"}
-            Whether the weighted mean square of the distance is made small, or its maximum.
-        return_info : bool
-            Also return the residuals.
-
-        Returns
-        -------
-        polynomial : CayleyPolynomial
-            The fit.
-        info : Fit
-            Only with ``return_info``.
-
-        Examples
-        --------
-        >>> from cayleygsp import CayleyPolynomial
-        >>> p, info = CayleyPolynomial.fit("heat:3", order=4, lmax=8.0, return_info=True)
-        >>> p.order, info.residual_max < 1e-3
-        (4, True)
-        """
-        from cayleygsp.design import fit_cayley
-
-        info = fit_cayley(target, order, lmax, zoom, weight, real_coeffs=real_coeffs, ridge=ridge, norm=norm)
-        polynomial = info.polynomial
-        assert isinstance(polynomial, CayleyPolynomial)
-        return (polynomial, info) if return_info else polynomial
 
     @property
     def order(self) -> int:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, overload
-
 import numpy as np
 
-from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, Kernel
+from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
 from cayleygsp._validation import check_coefficients, check_eigenvalues
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
-
-if TYPE_CHECKING:
-    from cayleygsp.design import Fit, Norm, Weight
 
 
 class ChebyshevPolynomial(Response):
@@ -44,73 +39,6 @@ class ChebyshevPolynomial(Response):
         self._series = ChebyshevSeries(self.coeffs, lmax, 0.0)
         if lmax == 0:
             self._series = ChebyshevSeries.constant(float(self.coeffs[::2].sum() - self.coeffs[1::2].sum()))
-
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        target: Kernel | str,
-        order: int,
-        lmax: float,
-        weight: Weight = ...,
-        *,
-        ridge: float = ...,
-        norm: Norm = ...,
-        return_info: Literal[False] = ...,
-    ) -> ChebyshevPolynomial: ...
-    @overload
-    @classmethod
-    def fit(
-        cls,
-        target: Kernel | str,
-        order: int,
-        lmax: float,
-        weight: Weight = ...,
-        *,
-        ridge: float = ...,
-        norm: Norm = ...,
-        return_info: Literal[True],
-    ) -> tuple[ChebyshevPolynomial, Fit]: ...
-
-    @classmethod
-    def fit(
-        cls,
-        target: Kernel | str,
-        order: int,
-        lmax: float,
-        weight: Weight = None,
-        *,
-        ridge: float = 1e-6,
-        norm: Norm = "least-squares",
-        return_info: bool = False,
-    ) -> ChebyshevPolynomial | tuple[ChebyshevPolynomial, Fit]:
-        """Return the polynomial of the given order that is nearest to a target on [0, lmax].
-
-        Parameters
-        ----------
-        target, order, lmax, weight, ridge, norm, return_info
-            As in :meth:`CayleyPolynomial.fit`; there is no zoom.
-
-        Returns
-        -------
-        polynomial : ChebyshevPolynomial
-            The fit.
-        info : Fit
-            Only with ``return_info``.
-
-        Examples
-        --------
-        >>> from cayleygsp import ChebyshevPolynomial
-        >>> p, info = ChebyshevPolynomial.fit("heat:3", order=12, lmax=8.0, return_info=True)
-        >>> p.order, info.residual_max < 1e-2
-        (12, True)
-        """
-        from cayleygsp.design import fit_chebyshev
-
-        info = fit_chebyshev(target, order, lmax, weight, ridge=ridge, norm=norm)
-        polynomial = info.polynomial
-        assert isinstance(polynomial, ChebyshevPolynomial)
-        return (polynomial, info) if return_info else polynomial
 
     @property
     def order(self) -> int:

@@ -1,4 +1,4 @@
-"""Targets, and fits to them: residuals, optimality, conditioning, the zoom, and what is refused."""
+"""Fits: residuals, optimality, conditioning, the zoom, and what is refused."""
 
 from __future__ import annotations
 
@@ -26,98 +26,6 @@ def lowest(communities):
     """The indicator of the 15 lowest frequencies."""
     lam = communities.eigenvalues
     return design.Indicator(0, (lam[14] + lam[15]) / 2)
-
-
-# ---- targets --------------------------------------------------------------------------------------------------------
-
-
-def test_names_give_the_targets():
-    assert design.make_target("low-pass", cutoff=1) == design.LowPass(1)
-    assert design.make_target("high", cutoff=1, transition=0.5) == design.HighPass(1, 0.5)
-    assert design.make_target("mexican-hat", scale=2) == design.MexicanHat(2)
-
-
-@pytest.mark.parametrize(
-    ("text", "target"),
-    [
-        ("low:0.5", design.LowPass(0.5)),
-        ("low:0.5:0.1", design.LowPass(0.5, 0.1)),
-        ("high:2", design.HighPass(2.0)),
-        ("band:0.2:0.4", design.BandPass(0.2, 0.4)),
-        ("band:0.2:0.4:0.05", design.BandPass(0.2, 0.4, 0.05)),
-        ("heat:3", design.Heat(3.0)),
-        ("mexican:1", design.MexicanHat(1.0)),
-        ("indicator:0:1.2", design.Indicator(0.0, 1.2)),
-        ("band-pass:0.1r:2", design.BandPass(0.4, 2.0)),
-        ("heat:3r", design.Heat(0.75)),
-    ],
-)
-def test_texts_give_the_targets(text, target):
-    assert design.parse_target(text, lmax=4.0) == target
-
-
-@pytest.mark.parametrize(
-    ("text", "error", "message"),
-    [
-        ("median:1", ValueError, "`text` must start with one of low, high, band, heat, mexican, indicator"),
-        ("low", ValueError, "`text` must have the form 'low:CUTOFF', got 'low'"),
-        ("heat:1:2", ValueError, "`text` must have the form 'heat:SCALE'"),
-        ("low:a", ValueError, "`text` must have a number for cutoff, got 'a' in 'low:a'"),
-        ("low:0.1r", ValueError, "`lmax` must be given to read the relative cutoff"),
-        ("low:-1", ValueError, "`cutoff` must be positive and finite, got -1.0"),
-        ("low:nan", ValueError, "`cutoff` must be positive and finite"),
-        ("low:1:2", ValueError, "`transition` must be at least 0 and below 2"),
-        ("band:1:1", ValueError, "`low` must be at least 0 and below `high` = 1, got 1"),
-        ("band:1:2:1.5", ValueError, "`transition` must be at least 0 and below 1,"),
-        (3, TypeError, "`text` must be a string such as 'low:0.5', got int"),
-    ],
-)
-def test_texts_that_make_no_sense_are_refused(text, error, message):
-    with pytest.raises(error, match=message):
-        design.parse_target(text)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: design.make_target("median"), ValueError, "`name` must be one of 'low-pass'"),
-        (lambda: design.make_target("heat", cutoff=1), TypeError, "must be among scale, got cutoff"),
-        (lambda: design.make_target("band", low=1), TypeError, "must include high"),
-        (lambda: design.Heat(0), ValueError, "`scale` must be positive"),
-    ],
-)
-def test_names_that_make_no_sense_are_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
-def test_band_targets_are_one_inside_zero_outside_and_free_between():
-    target = design.BandPass(2.0, 4.0, transition=1.0)
-    lam = np.array([0.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.25, 4.5, 9.0])
-    assert_allclose(target(lam), [0, 0, 0.5, 1, 1, 1, 0.25, 0, 0])
-    assert_allclose(target.weight(lam), [1, 1, 0, 1, 1, 1, 0, 1, 1])
-    assert target.features == (1.5, 2.5, 3.5, 4.5)
-    both = design.LowPass(2.0)(lam) + design.HighPass(2.0)(lam)
-    assert_allclose(both, np.where(lam == 2, 2, 1))  # either passes its cutoff
-
-
-def test_band_from_zero_has_one_edge():
-    assert design.Indicator(0, 1.2).features == (1.2,)
-    assert design.BandPass(0, 1.2, 0.2)([0.0, 0.05])[0] == 1
-
-
-# ---- quadrature -----------------------------------------------------------------------------------------------------
-
-
-@given(lmax=st.floats(1e-3, 1e3), feature=st.floats(1e-6, 0.999))
-def test_interval_quadrature_integrates_steps_and_powers(lmax, feature):
-    nodes, weights = design.interval_quadrature(lmax, (feature * lmax,), lambda a, b: 6)
-    assert_allclose(weights.sum(), 1)
-    assert_allclose(weights @ (nodes <= feature * lmax), feature, atol=1e-12)
-    assert_allclose(weights @ (nodes / lmax) ** 9, 0.1, rtol=1e-10)
-
-
-# ---- fits reach what can be reached ---------------------------------------------------------------------------------
 
 
 @given(seed=st.integers(0, 1000), order=st.integers(1, 5), real=st.booleans(), h=st.floats(0.05, 20))
@@ -182,7 +90,7 @@ def test_minimax_is_that_of_linear_programming(order, cutoff, family):
     )
     assert fit.lower_bound <= solved.fun * (1 + 1e-6) + 1e-9
     assert fit.residual_max >= solved.fun * (1 - 1e-6) - 1e-9
-    assert fit.residual_max <= solved.fun * 1.02 + 1e-9
+    assert fit.residual_max <= solved.fun * 1.03 + 1e-9  # a little is between the points
 
 
 def test_minimax_is_smaller_at_the_maximum_and_larger_in_the_mean():
@@ -214,9 +122,6 @@ def test_ridge_trades_residual_for_coefficients():
 def test_default_ridge_keeps_coefficients_moderate():
     for r in (4, 8, 12, 16):
         assert design.fit_cayley("mexican:1", r, 8.0).coeff_norm < 1e3
-
-
-# ---- weights --------------------------------------------------------------------------------------------------------
 
 
 def test_weight_moves_the_fit_to_where_it_counts():
@@ -253,9 +158,6 @@ def test_graph_without_edges_is_fitted_at_zero():
         cg.CayleyFilter.fit(np.zeros((3, 3)), "heat:1", 2, weight="density", rng=0),
     ):
         assert_allclose(g @ np.ones(3), 1, atol=1e-6)
-
-
-# ---- on graphs ------------------------------------------------------------------------------------------------------
 
 
 def test_order_four_cuts_out_the_fifteen_lowest_frequencies(communities, lowest):
@@ -310,54 +212,6 @@ def test_filters_can_be_fitted_on_any_graph(L, text):
     assert info.residual_rms <= 0.5
 
 
-# ---- least order ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("family", ["cayley", "chebyshev"])
-def test_least_order_is_enough_and_one_less_is_not(family):
-    fit = design.least_order("low:1:1", 0.05, 20.0, family=family)
-    assert fit.residual_max <= 0.05
-    r = fit.polynomial.order - 1
-    assert r >= 1
-    if family == "cayley":
-        below = design.fit_cayley("low:1:1", r, 20.0, norm="minimax")
-    else:
-        below = design.fit_chebyshev("low:1:1", r, 20.0, norm="minimax", ridge=0)
-        assert below.lower_bound > 0.05
-    assert below.residual_max > 0.05
-
-
-def test_narrow_low_bands_cost_chebyshev_orders_and_cayley_none():
-    orders = {
-        family: [design.least_order(f"low:{b}:{b}", 0.1, 10.0, family=family).polynomial.order for b in (1.0, 0.04)]
-        for family in ("cayley", "chebyshev")
-    }
-    assert orders["cayley"][0] == orders["cayley"][1] <= 3
-    # the root of 25
-    assert 4 < orders["chebyshev"][1] / orders["chebyshev"][0] < 6
-
-
-def test_order_that_is_not_enough_is_reported():
-    with pytest.raises(ValueError, match=r"no chebyshev polynomial up to order 4 is within 0\.001"):
-        design.least_order("low:1:0.1", 1e-3, 20.0, family="chebyshev", max_order=4)
-    with pytest.raises(ValueError, match=r"no cayley polynomial up to order 1 is within 0\.001"):
-        design.least_order("low:1:0.1", 1e-3, 20.0, max_order=1)
-
-
-# ---- public faces and checks ----------------------------------------------------------------------------------------
-
-
-def test_polynomials_fit_as_the_functions_do():
-    p, info = cg.CayleyPolynomial.fit("heat:2", 3, 8.0, 1.5, return_info=True)
-    assert info.polynomial is p
-    assert_allclose(p.coeffs, design.fit_cayley("heat:2", 3, 8.0, 1.5).polynomial.coeffs)
-    assert_allclose(cg.CayleyPolynomial.fit("heat:2", 3, 8.0, 1.5).coeffs, p.coeffs)
-    q, info = cg.ChebyshevPolynomial.fit("heat:2", 3, 8.0, return_info=True)
-    assert info.polynomial is q
-    assert info.zoom is None
-    assert_allclose(cg.ChebyshevPolynomial.fit("heat:2", 3, 8.0).coeffs, q.coeffs)
-
-
 def test_parameters_are_counted():
     assert design.fit_cayley("heat:2", 3, 8.0, 1.0).n_parameters == 8
     assert design.fit_cayley("heat:2", 3, 8.0, 1.0, real_coeffs=True).n_parameters == 5
@@ -380,6 +234,7 @@ HEAT = design.Heat(1.0)
         ({"target": 3.0}, TypeError, "`target` must be callable on frequencies or a text, got float"),
         ({"target": lambda lam: lam[:1]}, ValueError, "`function` must return one number for each frequency"),
         ({"order": 0}, ValueError, "`order` must be at least 1, got 0"),
+        ({"order": 65}, ValueError, "`order` of a fit must be at most 64, beyond which it takes minutes, got 65"),
         ({"lmax": -1.0}, ValueError, "`lmax` must be at least 0 and finite, got -1.0"),
         ({"zoom": "best"}, TypeError, "`zoom` must be a real number, got 'best'"),
         ({"zoom": 0}, ValueError, "`zoom` must be positive and finite, got 0"),
@@ -414,3 +269,16 @@ def test_no_lower_bound_is_claimed_where_rounding_cuts_the_basis():
 
     fit = design.fit_chebyshev(zigzag, 10, 8.0, points, ridge=0, norm="minimax")
     assert fit.lower_bound == 0
+
+
+def test_orders_of_chebyshev_fits_have_a_ceiling():
+    with pytest.raises(ValueError, match="`order` of a fit must be at most 512"):
+        design.fit_chebyshev("heat:1", design.MAX_CHEBYSHEV_ORDER + 1, 8.0)
+
+
+def test_least_squares_in_blocks_is_least_squares():
+    """Many more points than a block has rows, against numpy's solution of the whole."""
+    lam = np.random.default_rng(0).uniform(0, 8, 5000)
+    fit = design.fit_chebyshev("mexican:1", 6, 8.0, lam, ridge=0)
+    expected = np.polynomial.chebyshev.chebfit(lam / 4 - 1, design.MexicanHat(1.0)(lam), 6)
+    assert_allclose(fit.polynomial.coeffs, expected, atol=1e-10)

@@ -1,0 +1,76 @@
+"""What a fit says of itself, and how it becomes a filter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import cayleygsp as cg
+from cayleygsp import design
+from cayleygsp.design.fit import round_up
+
+RING = cg.laplacian(cg.gallery.ring(24))
+
+
+@pytest.mark.parametrize(
+    ("target", "weight", "where"),
+    [
+        ("heat:1", None, "at every frequency of [0, 4]"),
+        ("low:1:0.5", None, "at every frequency of [0, 4] outside the transition"),
+        ("heat:1", [0.0, 1.0, 2.5], "at the 3 given frequencies"),
+        ("heat:1", [0.5], "at the given frequency"),
+        ("heat:1", design.graph_weight(RING, "spectrum"), "at the 24 eigenvalues"),
+        ("low:1:0.5", design.graph_weight(RING, "spectrum"), "at the 22 eigenvalues outside the transition"),
+        ("heat:1", design.graph_weight(RING, "density", 0), "at every frequency of [0, 4]"),
+        (np.cos, None, "at the sampled frequencies of [0, 4]"),
+    ],
+)
+def test_a_fit_says_where_its_distance_holds(target, weight, where):
+    assert design.fit_cayley(target, 2, 4.0, 1.0, weight).where == where
+
+
+def test_the_mean_is_called_estimated_where_the_density_is():
+    weights = {kind: design.graph_weight(RING, kind, 0) for kind in ("density", "spectrum", "uniform")}
+    words = {
+        kind: "(estimated)" in design.fit_chebyshev("heat:1", 3, RING.lmax, w).summary for kind, w in weights.items()
+    }
+    assert words == {"density": True, "spectrum": False, "uniform": False}
+
+
+def test_a_response_far_above_the_target_is_told():
+    lam = np.array([1.0, 1.1, 1.2])
+    fit = design.fit_chebyshev(lambda x: (x > 1.15).astype(float), 2, 10.0, lam, ridge=0)
+    assert fit.is_far_above
+    assert "far above the target's 1" in fit.summary
+    assert "far above" not in design.fit_chebyshev("heat:1", 8, 10.0).summary
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-300, 0.0612, 0.0999, 0.995, 1.0, 123.4, 5.6e7])
+def test_an_upper_bound_is_never_rounded_down(value):
+    assert float(round_up(value)) >= value
+    assert float(round_up(value)) <= value * 1.11
+
+
+def test_a_fit_on_a_graph_is_a_filter():
+    f = np.random.default_rng(0).standard_normal(24)
+    fit = design.fit_cayley("heat:1", 3, RING.lmax)
+    g = fit.on(RING, method="exact", tol=1e-9)
+    assert isinstance(g, cg.CayleyFilter)
+    assert_allclose(g @ f, cg.CayleyFilter(RING, fit.polynomial, method="exact", tol=1e-9) @ f)
+    fit = design.fit_chebyshev("heat:1", 5, RING.lmax)
+    g = fit.on(RING)
+    assert isinstance(g, cg.ChebyshevFilter)
+    assert_allclose(g @ f, cg.ChebyshevFilter(RING, fit.polynomial.coeffs, lmax=RING.lmax) @ f)
+
+
+def test_filters_fit_as_the_functions_do():
+    for kind, function, order in (
+        (cg.CayleyFilter, design.fit_cayley, 3),
+        (cg.ChebyshevFilter, design.fit_chebyshev, 7),
+    ):
+        g, fit = kind.fit(RING, "heat:1", order, return_info=True)
+        expected = function("heat:1", order, RING.lmax, weight=design.graph_weight(RING))
+        assert_allclose(g.response.coeffs, expected.polynomial.coeffs)
+        assert g.response.coeffs is fit.polynomial.coeffs or np.array_equal(g.response.coeffs, fit.polynomial.coeffs)
+        assert_allclose(kind.fit(RING, "heat:1", order).response.coeffs, expected.polynomial.coeffs)
