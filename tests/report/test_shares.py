@@ -1,4 +1,4 @@
-"""The frequencies of a graph: counted where they are known, estimated elsewhere."""
+"""Frequencies at shares of the spectrum: counted where they are known, estimated elsewhere."""
 
 from __future__ import annotations
 
