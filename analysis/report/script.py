@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import cayleygsp as cg
 from analysis._results import now
 from analysis.report import experiments, methods
 from analysis.report.denoising import compute_denoising, denoising_section
@@ -20,6 +19,7 @@ from cayleygsp._files import write_files
 from cayleygsp._format import format_tol
 from cayleygsp._html import Section, render_page
 from cayleygsp.cli.printing import progress
+from cayleygsp.responses.cayley import as_cayley
 
 
 def write_report(folder: Path, sections: Sequence[Section], numbers: Any, foot: dict[str, str]) -> Path:
@@ -43,8 +43,7 @@ def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
     spectrum = compute_spectrum(args.seed)
     step("fit of the filter")
     fits = fit_low_pass(spectrum)
-    polynomial = fits["Cayley"].polynomial
-    assert isinstance(polynomial, cg.CayleyPolynomial)
+    polynomial = as_cayley(fits["Cayley"].polynomial)
     step("noisy signal")
     denoising = compute_denoising(spectrum, polynomial, args.seed)
     runs = []

@@ -20,14 +20,14 @@ from cayleygsp.report.facts import typical_vertex
 from cayleygsp.report.frequencies import find_frequencies
 from cayleygsp.report.localization import decay_numbers, decay_section
 from cayleygsp.report.zoom import zoom_section
+from cayleygsp.responses.cayley import as_cayley
 
 ZOOMS = (0.1, 1.0, 10.0)
 
 
 def study_graph(spectrum: Spectrum, fits: dict[str, Fit], signal: FloatArray) -> tuple[list[Section], dict[str, Any]]:
     """Return the sections that any graph has, on this one: density, zoom, design, bounds and localization."""
-    L, polynomial = spectrum.laplacian, fits["Cayley"].polynomial
-    assert isinstance(polynomial, cg.CayleyPolynomial)
+    L, polynomial = spectrum.laplacian, as_cayley(fits["Cayley"].polynomial)
     frequencies = find_frequencies(L)
     zoom, zoom_rows = zoom_section(frequencies, ZOOMS, N_KEPT)
     target = fits["Cayley"].target

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayleygsp._format import format_rate
 from cayleygsp._typing import GraphLike
 from cayleygsp._validation import check_choice, check_integer
 from cayleygsp.bounds.contraction import (
@@ -113,6 +114,8 @@ def _paper_bound(L: Laplacian, p: CayleyPolynomial, decay: JacobiDecay, value: f
     dominant = L.kind == "combinatorial" or decay.rate < 1
     first_order = not p.coeffs[2:].any()
     covered = value >= proved
+    # a κ that is below 1 may round to 1
+    rate = f"= {format_rate(decay.rate, 6)}" if decay.rate < 1 or not dominant else "is below 1 by less than rounding"
     assumptions = (
         Assumption(
             "regular graph",
@@ -122,7 +125,7 @@ def _paper_bound(L: Laplacian, p: CayleyPolynomial, decay: JacobiDecay, value: f
         Assumption(
             "κ < 1 (diagonal dominance)",
             dominant,
-            f"κ = {decay.rate:.6g}: the bound {'falls' if dominant else 'does not fall'} with the number of sweeps",
+            f"κ {rate}: the bound {'falls' if dominant else 'does not fall'} with the number of sweeps",
         ),
         Assumption(
             "no higher powers of κ^K",
@@ -150,7 +153,8 @@ def _diagonal_assumption(L: Laplacian, kind: BoundKind) -> Assumption:
 def _contraction_assumption(decay: JacobiDecay) -> Assumption:
     name = "κ < 1 (diagonal dominance)" if decay.kind == "safe" else "κ_E < 1"
     falls = decay.rate < 1
-    text = f"the rate is {decay.rate:.6g}: the bound {'falls' if falls else 'does not fall'} with the number of sweeps"
+    way = "falls" if falls else "does not fall"
+    text = f"the rate is {format_rate(decay.rate, 6)}: the bound {way} with the number of sweeps"
     return Assumption(name, falls, text)
 
 

@@ -30,7 +30,7 @@ from cayleygsp.report.localization import decay_numbers, decay_section
 from cayleygsp.report.numbers import finite_numbers
 from cayleygsp.report.zoom import zoom_section
 from cayleygsp.report.zoom_numbers import ZOOM_SHARES, suggested_zooms
-from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 TOLERANCES = (1e-3, 1e-6, 1e-10)
 
@@ -156,8 +156,7 @@ def _zoom_part(frequencies: Frequencies) -> Part:
 def _design_part(L: Laplacian, frequencies: Frequencies, order: int) -> tuple[CayleyPolynomial, Part]:
     target = low_pass(frequencies)
     fits = compare_fits(target, order, L.lmax, frequencies.weight)
-    polynomial = fits["Cayley"].polynomial
-    assert isinstance(polynomial, CayleyPolynomial)
+    polynomial = as_cayley(fits["Cayley"].polynomial)
     numbers = {name: fit_numbers(fit) for name, fit in fits.items()}
     return polynomial, (design_section(target, fits, frequencies), {"design": numbers})
 

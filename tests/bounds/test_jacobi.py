@@ -153,3 +153,11 @@ def test_bad_arguments_are_refused(call, error, message):
 def test_overflowing_zoom_is_refused_not_called_valid():
     with pytest.raises(ValueError, match=r"`zoom` times the largest degree must be finite, got 1e\+308"):
         bounds.jacobi_bound(cg.gallery.ring(9), cg.CayleyPolynomial([0, 1], 1e308), 3)
+
+
+@pytest.mark.parametrize("zoom", [1e5, 1e12])
+def test_words_on_kappa_do_not_say_that_it_is_one(zoom):
+    L, p = cg.laplacian(cg.gallery.ring(16)), cg.CayleyPolynomial([0.5, -0.25], zoom)
+    texts = [assumption.text for assumption in bounds.jacobi_bound(L, p, 3, "paper").assumptions]
+    (text,) = [text for text in texts if text.startswith("κ")]
+    assert text.startswith(("κ = 1 − ", "κ is below 1 by less than rounding"))

@@ -26,7 +26,7 @@ def test_a_fit_is_applied_within_its_certified_error(folder, capsys):
     arguments = ("--pass", "low:1.5", "--order", "3", "--tol", "1e-4", "-o", "y.npy")
     found = run_json(capsys, "filter", "@communities", "f.npy", *arguments)
     L = cg.laplacian(cg.gallery.communities(rng=0))
-    p = cg.CayleyPolynomial.fit("low:1.5", 3, L.lmax, weight=L.eigenvalues)
+    p = cg.design.fit_cayley("low:1.5", 3, L.lmax, weight=L.eigenvalues).polynomial
     assert (found["order"], found["zoom"]) == (3, pytest.approx(p.zoom))
     f = np.load("f.npy")
     error = np.linalg.norm(np.load("y.npy") - dense_filter(L, p) @ f, axis=0) / np.linalg.norm(f, axis=0)
