@@ -22,11 +22,12 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._results import now, package_versions, progress_steps
+from analysis._document import now, package_versions
 from cayleygsp import gallery, plotting
 from cayleygsp._files import write_files
 from cayleygsp._html import Picture, Section, Table, render_page
 from cayleygsp._typing import FloatArray, Method
+from cayleygsp.cli.printing import progress
 from cayleygsp.design import Fit, LowPass, fit_cayley, fit_chebyshev
 from cayleygsp.localization import decay_curve
 from cayleygsp.report.bound_numbers import bound_rows, needs
@@ -614,7 +615,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> int:
     """Write the report and print where it is."""
     args = parse_arguments(argv)
-    with progress_steps(6 + (not args.quick) + len(settings(args.quick))) as step:
+    with progress(6 + (not args.quick) + len(settings(args.quick))) as step:
         path = make_report(args, step)
     print(path)
     return 0
