@@ -9,11 +9,11 @@ from torch import Tensor
 
 from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn import functional
-from cayleygsp.nn._layer import full_precision
 from cayleygsp.nn._step import terms
 from cayleygsp.nn.cayley_conv import CayleyConv
+from cayleygsp.nn.coefficients import differentiable_series
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.layer import full_precision
 from cayleygsp.responses.basis import power_coefficients, power_samples
 
 
@@ -194,7 +194,7 @@ class PrecomputedCayleyConv(CayleyConv):
         weight = self.coeffs[:, None, None] * self.weight if self.shared_filter else self.weight
 
         def series(log_zoom: Tensor) -> Tensor:
-            return functional.differentiable_series(
+            return differentiable_series(
                 log_zoom,
                 self.order,
                 features.lmax,

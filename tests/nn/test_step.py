@@ -1,3 +1,7 @@
+"""The recurrences: compiled loops, torch operations and scipy agree."""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
 import torch
@@ -5,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cayleygsp.engine.recurrence import sum_series_by_scipy
-from cayleygsp.nn import GraphLaplacian, _step, functional
-from cayleygsp.responses.basis import power_coefficients
+from cayleygsp.nn import GraphLaplacian, _step
 from tests.nn.helpers import random_graph, signals
 from tests.strategies import laplacians
 
@@ -90,53 +93,8 @@ def test_terms_and_combine_are_adjoint(L, n_terms, seed):
     assert abs(left - right) <= 1e-11 * n_terms * z.norm() * x.norm()
 
 
-@settings(max_examples=25)
-@given(L=laplacians())
-def test_product_is_the_laplacian(L):
-    x = signals(L.n_vertices, 3)
-    got = functional.laplacian_product(x, GraphLaplacian.from_laplacian(L))
-    np.testing.assert_allclose(got, L.matrix @ x.numpy(), atol=1e-12 * max(L.lmax, 1))
-
-
 def test_empty_signals_give_empty_answers():
     L, prepared = random_graph()
     graph = prepared.tensors(torch.float64, own_scale=False)
     assert _step.terms(graph, signals(0, L.n_vertices, 2), None, 3).shape == (0, L.n_vertices, 3, 2)
     assert _step.combine(graph, signals(0, L.n_vertices, 3, 2), None, 3).shape == (0, L.n_vertices, 2)
-
-
-@pytest.mark.parametrize("real", [False, True])
-@pytest.mark.parametrize("lmax", [2.0, 11.0])
-def test_differentiable_series_is_the_series_of_the_core(real, lmax):
-    log_zoom = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
-    series = power_coefficients(4, float(log_zoom.exp().detach()), lmax, 1e-12, real=real)
-    n = series.coeffs.shape[1]
-    got = functional.differentiable_series(log_zoom, 4, lmax, n, 2 * n, real=real)
-    np.testing.assert_allclose(got.detach(), series.coeffs, atol=1e-11)
-    assert torch.autograd.gradcheck(
-        lambda t: functional.differentiable_series(t, 4, lmax, 12, 24, real=real), (log_zoom,), atol=1e-6
-    )
-
-
-def test_degree_can_come_from_a_hint(monkeypatch):
-    # what another device does, run here: degree from an upper bound of the zoom, coefficients computed by torch
-    L, prepared = random_graph()
-    graph = prepared.tensors(torch.float64, own_scale=False)
-    log_zoom = torch.tensor(0.2, dtype=torch.float64)
-    exact, n_exact = functional._coefficients(log_zoom, log_zoom, graph, "cayley", 3, 1e-9, L.lmax, -1.0)
-
-    class Elsewhere:
-        type = "elsewhere"
-
-    class Moved:
-        device = Elsewhere()
-
-        def __float__(self):
-            raise AssertionError("the device was asked for the zoom")
-
-    series = functional.differentiable_series
-    monkeypatch.setattr(functional, "differentiable_series", lambda _, *args, **kw: series(log_zoom, *args, **kw))
-    a, n_terms = functional._coefficients(Moved(), log_zoom, graph, "cayley", 3, 1e-9, L.lmax, 1.5 * 1.2214)
-    assert n_terms >= n_exact
-    np.testing.assert_allclose(a[:, :n_exact], exact, atol=1e-9)
-    assert a[:, n_exact:].abs().sum(dim=1).max() < 1e-8

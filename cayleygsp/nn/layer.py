@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,6 +14,7 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 
 from cayleygsp._validation import check_integer
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.nn.graph_key import GraphKey
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization, outside_inference
 
 
@@ -39,9 +39,7 @@ class GraphConv(nn.Module, ABC):
             self.bias = Parameter(torch.empty(self.out_channels))
         else:
             self.register_parameter("bias", None)
-        self._prepared: tuple[_Key, GraphLaplacian] | None = None
-
-    # ---------------------------------------------------------------------------------------- parameters
+        self._prepared: tuple[GraphKey, GraphLaplacian] | None = None
 
     @abstractmethod
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:
@@ -112,8 +110,6 @@ class GraphConv(nn.Module, ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": None}  # holds weak references, and can be made again
 
-    # --------------------------------------------------------------------------------------------- calls
-
     def forward(
         self,
         x: Tensor,
@@ -136,7 +132,7 @@ class GraphConv(nn.Module, ABC):
         batch : Tensor, shape (n,), optional
             The graph of each vertex, if they are several.
         lambda_max : float or Tensor, optional
-            An upper bound of the spectrum, one or one a graph; by default a guaranteed one.
+            An upper bound of the spectrum, one or one per graph; by default a guaranteed one.
 
         Returns
         -------
@@ -171,7 +167,7 @@ class GraphConv(nn.Module, ABC):
                 raise ValueError(f"`x` must be finite, got {x.detach()[tuple(first)].item()} at {first}")
 
     def _check_layer(self, x: Tensor) -> None:
-        """Refuse signals that do not fit the layer, before work is done on the graph."""
+        """Reject signals that do not fit the layer, before work is done on the graph."""
         if self.weight.dtype not in (torch.float32, torch.float64):
             raise TypeError(
                 f"the layer must be in float32 or float64, got {self.weight.dtype}; signals may be of lower precision"
@@ -192,9 +188,8 @@ class GraphConv(nn.Module, ABC):
             self._check_kind(edges)
             if isinstance(edges, GraphLaplacian):
                 return edges
-        key = (
-            None if torch.compiler.is_compiling() else _Key.of((edges, edge_weight, batch, lambda_max), x, self.weight)
-        )
+        given = (edges, edge_weight, batch, lambda_max)
+        key = None if torch.compiler.is_compiling() else GraphKey.of(given, x, self.weight)
         prepared = self._prepared  # read once: another thread may set it
         if key is not None and prepared is not None and prepared[0].matches(key):
             return prepared[1]
@@ -228,41 +223,6 @@ class GraphConv(nn.Module, ABC):
         return f"{self.in_channels}, {self.out_channels}, order={self.order}, normalization={self.normalization!r}"
 
 
-class _Key:
-    """What tells one graph from another without looking at its numbers: which objects, in which version.
-
-    A change that torch does not count, such as writing into the memory of a tensor through numpy or ``.data``, is not
-    seen.
-    """
-
-    def __init__(self, facts: tuple[Any, ...], references: tuple[Any, ...]) -> None:
-        self.facts = facts
-        self.references = references
-
-    @classmethod
-    def of(cls, given: tuple[Any, ...], x: Tensor, weight: Tensor) -> _Key | None:
-        """Describe what was given; None if its changes cannot be followed."""
-        facts: list[Any] = [x.shape[-2], x.device, x.dtype, weight.dtype]
-        references = []
-        for value in given:
-            if isinstance(value, Tensor) and value.is_inference():
-                return None
-            if isinstance(value, (Tensor, Laplacian)):
-                facts.append((id(value), getattr(value, "_version", 0)))
-                references.append(weakref.ref(value))
-                if isinstance(value, Tensor) and value.layout == torch.strided:
-                    facts.append((value.data_ptr(), value.shape))
-            elif value is None or isinstance(value, (int, float)):
-                facts.append(value)
-            else:
-                return None
-        return cls(tuple(facts), tuple(references))
-
-    def matches(self, other: _Key) -> bool:
-        """Say whether the same objects are still there, unchanged."""
-        return self.facts == other.facts and all(reference() is not None for reference in self.references)
-
-
 def full_precision(x: Tensor) -> AbstractContextManager[Any]:
     """Return a context without autocast on the device of x."""
     if not torch.amp.is_autocast_available(x.device.type):
@@ -275,3 +235,11 @@ def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None)
     limit = math.sqrt(3 / (weight.shape[-2] * power))
     with torch.no_grad():
         weight.uniform_(-limit, limit, generator=generator)
+
+
+def check_channel(channel: Any, n_channels: int, name: str) -> int:
+    """Return the number of a channel if there is such a one."""
+    index = check_integer(channel, name, at_least=0)
+    if n_channels != -1 and index >= n_channels:
+        raise ValueError(f"`{name}` must be below {n_channels}, got {index}")
+    return index
