@@ -47,8 +47,8 @@ class Run:
     @property
     def key(self) -> str:
         """A name for files, different for every run of an experiment."""
-        said = "-".join(f"{name}={value}" for name, value in self.setting.items())
-        return f"{said}-seed={self.seed}".replace("/", "_").replace(" ", "_")
+        settings = "-".join(f"{name}={value}" for name, value in self.setting.items())
+        return f"{settings}-seed={self.seed}".replace("/", "_").replace(" ", "_")
 
 
 Train = Callable[[Any, Run, Checkpoint, torch.device], dict[str, Any]]

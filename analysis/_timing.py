@@ -1,4 +1,4 @@
-"""Times taken in turns, and what is said of them."""
+"""Times taken in turns, their spread, ratios and growth."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def markdown(document: Document) -> str:
 
 
 def draw(document: Document) -> Figure:
-    """Draw error and bounds over the number of sweeps: one row a Laplacian, one column a graph."""
+    """Draw error and bounds over the number of sweeps: one row per Laplacian, one column per graph."""
     from matplotlib.figure import Figure
 
     from cayleygsp.plotting.decay import bounds as draw_bounds

@@ -169,7 +169,7 @@ def markdown(document: Document) -> str:
 
 
 def draw(document: Document) -> Figure:
-    """Draw the masses and the curves over hops: one row a graph, one column a zoom."""
+    """Draw the masses and the curves over hops: one row per graph, one column per zoom."""
     from matplotlib.figure import Figure
 
     from cayleygsp.plotting.decay import decay as draw_decay

@@ -115,7 +115,7 @@ def markdown(document: Document) -> str:
 
 
 def draw(document: Document) -> Figure:
-    """Draw the difference over the order, one panel a Laplacian, one line a graph."""
+    """Draw the difference over the order, one panel per Laplacian, one line per graph."""
     from matplotlib.figure import Figure
 
     from cayleygsp.plotting import COLORS

@@ -68,7 +68,7 @@ def table(document: Document) -> tuple[list[str], list[list[str]]]:
         cell = beside(row["mean"], row["sd"], row["paper"])
         cells.setdefault(NAMES[row["model"]], {})[row["order"]] = cell
     header = ["model", *(f"r = {order}" for order in orders)]
-    return header, [[name, *(found.get(order, "") for order in orders)] for name, found in cells.items()]
+    return header, [[name, *(texts.get(order, "") for order in orders)] for name, texts in cells.items()]
 
 
 def zoom_table(document: Document) -> tuple[list[str], list[list[str]]]:
@@ -93,7 +93,7 @@ def findings(document: Document) -> list[str]:
     exact, cheb, ours = (mean.get(model, {}) for model in (EXACT, CHEBNET, CHEBYSHEV))
     gaps = np.array([[*run["numbers"]["gap"], run["numbers"]["lmax"]] for run in document["runs"]])
     low, high = gaps.min(0), gaps.max(0)
-    said = [
+    sentences = [
         f"Over the graphs, λ₁₅ is {low[0]:.2g} to {high[0]:.2g}, λ₁₆ is {low[1]:.2g} to {high[1]:.2g}, and the largest "
         f"eigenvalue {low[2]:.3g} to {high[2]:.3g}."
     ]
@@ -101,7 +101,7 @@ def findings(document: Document) -> list[str]:
     if both:
         above = [order for order in both if exact[order] > cheb[order]]
         least = min(exact[order] - cheb[order] for order in both)
-        said.append(
+        sentences.append(
             f"The exact CayleyNet is above the ChebNet of the same order at {_orders(above, both)}; the least "
             f"difference is {least:.1f} points."
         )
@@ -109,32 +109,33 @@ def findings(document: Document) -> list[str]:
     if len(sweeps) > 1:
         orders = sorted(mean[sweeps[0]])
         grows = [r for r in orders if all(mean[a][r] < mean[b][r] for a, b in pairwise(sweeps))]
-        said.append(f"Accuracy grows with every step of K = {_listed(sweeps)} at {_orders(grows, orders)}.")
+        sentences.append(f"Accuracy grows with every step of K = {_listed(sweeps)} at {_orders(grows, orders)}.")
         most_sweeps = mean[sweeps[-1]]
         both = sorted(exact.keys() & most_sweeps.keys())
         better = [r for r in both if most_sweeps[r] > exact[r]]
-        said.append(f"K = {sweeps[-1].split()[1]} is above the exact CayleyNet at {_orders(better, both)}.")
+        sentences.append(f"K = {sweeps[-1].split()[1]} is above the exact CayleyNet at {_orders(better, both)}.")
     both = sorted(exact.keys() & ours.keys())
     if both:
         within = [r for r in both if abs(ours[r] - exact[r]) <= max(sd[EXACT][r], sd[CHEBYSHEV][r])]
         most = max(abs(ours[r] - exact[r]) for r in both)
-        said.append(
+        sentences.append(
             f"Our series is within one deviation of the exact CayleyNet at {_orders(within, both)}; the means differ "
             f"by at most {most:.2f} points."
         )
-    return [*said, *_zoom_findings(document)]
+    return [*sentences, *_zoom_findings(document)]
 
 
 def _zoom_findings(document: Document) -> list[str]:
     """Say how the learned zooms go with the zoom that spreads the gap, over the graphs."""
-    said = []
+    correlations = []
     for order in sorted({row["order"] for row in document["rows"]}):
         h, best = learned_zooms(document, order)
         if h.size > 2:
-            said.append(f"{np.corrcoef(np.log(h), np.log(best))[0, 1]:.2f} (r = {order})")
-    if not said:
+            correlations.append(f"{np.corrcoef(np.log(h), np.log(best))[0, 1]:.2f} (r = {order})")
+    if not correlations:
         return []
-    return [f"Correlation over the graphs of log h with the log of the zoom that spreads the gap: {', '.join(said)}."]
+    listed = ", ".join(correlations)
+    return [f"Correlation over the graphs of log h with the log of the zoom that spreads the gap: {listed}."]
 
 
 def learned_zooms(document: Document, order: int) -> tuple[FloatArray, FloatArray]:
@@ -143,10 +144,10 @@ def learned_zooms(document: Document, order: int) -> tuple[FloatArray, FloatArra
     return np.array([run["zoom"] for run in runs]), np.array([zoom.best_zoom(*run["gap"]) for run in runs])
 
 
-def _orders(found: Sequence[int], all_orders: Sequence[int]) -> str:
-    if len(found) == len(all_orders):
+def _orders(orders: Sequence[int], all_orders: Sequence[int]) -> str:
+    if len(orders) == len(all_orders):
         return "every order"
-    return "r = " + ", ".join(map(str, found)) + f" of {', '.join(map(str, all_orders))}" if found else "no order"
+    return "r = " + ", ".join(map(str, orders)) + f" of {', '.join(map(str, all_orders))}" if orders else "no order"
 
 
 def _listed(sweeps: Sequence[str]) -> str:

@@ -195,13 +195,13 @@ class CayleyConv(GraphConv):
 
     def extra_repr(self) -> str:
         """Say the sizes and what is not the default."""
-        said = [super().extra_repr(), f"method={self.method!r}"]
+        parts = [super().extra_repr(), f"method={self.method!r}"]
         if self.method == "jacobi":
-            said.append(f"n_iter={self.n_iter}")
+            parts.append(f"n_iter={self.n_iter}")
         for name in ("real_coeffs", "shared_filter", "zoom_per_channel"):
             if getattr(self, name):
-                said.append(f"{name}=True")
-        return ", ".join(said)
+                parts.append(f"{name}=True")
+        return ", ".join(parts)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""

@@ -69,13 +69,13 @@ class JacobiFeatures(BlockFeatures):
         """Return blocks of filtered signals and their derivatives; see :meth:`BlockFeatures.blocks`."""
         columns = chosen(self.columns, index).to(like)
         compute = _blocks_by_loops if columns.device.type == "cpu" else blocks_by_torch
-        found = compute(self._graph, zoom, columns.flatten(1), order, self.n_iter)
+        blocks = compute(self._graph, zoom, columns.flatten(1), order, self.n_iter)
         if real:
-            found = found[:, :, [0, *range(1, 4 * order + 1, 2)]]
+            blocks = blocks[:, :, [0, *range(1, 4 * order + 1, 2)]]
         size = basis_size(order, real=real)
         derivative = like.new_zeros((size, 2 * size - 1))
         derivative[1:, size:] = torch.eye(size - 1)
-        return found.view(*columns.shape, 2 * size - 1), derivative
+        return blocks.view(*columns.shape, 2 * size - 1), derivative
 
     def to(self, *args: Any, **kwargs: Any) -> JacobiFeatures:
         """Move or cast, as ``Tensor.to`` does; returns itself."""

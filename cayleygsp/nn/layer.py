@@ -87,12 +87,12 @@ class GraphConv(nn.Module, ABC):
             super()._save_to_state_dict(destination, prefix, keep_vars)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        found = state_dict.get(prefix + "weight")
-        if isinstance(self.weight, UninitializedParameter) and found is not None and found.dim() > 1:
+        given = state_dict.get(prefix + "weight")
+        if isinstance(self.weight, UninitializedParameter) and given is not None and given.dim() > 1:
             # in the shape that the layer wants, so that torch says where another one is found
-            self.in_channels = found.shape[-2]
+            self.in_channels = given.shape[-2]
             self.weight.materialize(self.weight_shape(self.in_channels))
-        with self._without_weight() if self.is_lazy and found is None else nullcontext():
+        with self._without_weight() if self.is_lazy and given is None else nullcontext():
             super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     @contextmanager
@@ -103,9 +103,9 @@ class GraphConv(nn.Module, ABC):
         try:
             yield
         finally:
-            found = dict(self._parameters)
+            current = dict(self._parameters)
             self._parameters.clear()
-            self._parameters.update({name: found.get(name, value) for name, value in kept.items()})
+            self._parameters.update({name: current.get(name, value) for name, value in kept.items()})
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": None}  # holds weak references, and can be made again

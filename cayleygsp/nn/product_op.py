@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -21,27 +20,27 @@ def laplacian_product(x: Tensor, laplacian: GraphLaplacian) -> Tensor:
 def graph_product(x: Tensor, graph: GraphTensors) -> Tensor:
     """Return Δ x for x of shape (n, m), in the precision of the graph."""
     reject_forward_mode(x)
-    return spmm(x, list(graph))
+    return spmm(x, *graph)
 
 
+# The tensors one by one, not as a list: torch takes lists apart in Python, which is felt in schemes with many products.
 @torch.library.custom_op("cayleygsp::spmm", mutates_args=())
-def spmm(x: Tensor, graph: Sequence[Tensor]) -> Tensor:
+def spmm(x: Tensor, indptr: Tensor, indices: Tensor, values: Tensor, diagonal: Tensor, scale: Tensor) -> Tensor:
     """Return the Laplacian times x."""
-    return product(GraphTensors(*graph), x)
+    return product(GraphTensors(indptr, indices, values, diagonal, scale), x)
 
 
 @spmm.register_fake
-def _(x: Tensor, graph: Sequence[Tensor]) -> Tensor:
+def _(x: Tensor, indptr: Tensor, indices: Tensor, values: Tensor, diagonal: Tensor, scale: Tensor) -> Tensor:
     return x.new_empty(x.shape)
 
 
 def _save_graph(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs[1])
+    ctx.save_for_backward(*inputs[1:])
 
 
 def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    graph = ctx.saved_tensors
-    return spmm(gradient, list(graph)), [None] * len(graph)
+    return (spmm(gradient, *ctx.saved_tensors), *[None] * 5)
 
 
 spmm.register_autograd(_backward, setup_context=_save_graph)
