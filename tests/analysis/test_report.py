@@ -8,7 +8,9 @@ import re
 
 import pytest
 
-from analysis import community, complexity, report
+from analysis import report
+from analysis.community import script as community
+from analysis.complexity import settings as complexity
 from cayleygsp._files import write_files
 from cayleygsp._html import Picture, Section, Table, render_page
 
