@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_PROC = Path("/proc")
+_CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
-    """Return the bytes that can be had without swapping; a huge number where the system does not tell."""
+    """Return the bytes that this process can have without swapping; a huge number where the system does not tell.
+
+    It is the least of what the machine has, what the container may use, and what the limit of the process
+    (``ulimit -v``) leaves.
+    """
+    return max(0, min([_machine(), *_container(), *_process()]))
+
+
+def _machine() -> int:
     try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
+        with open(_PROC / "meminfo", encoding="ascii") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
                     return int(line.split()[1]) * 1024
@@ -18,6 +31,35 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):
         return 2**62
+
+
+def _container() -> Iterator[int]:
+    """Yield what the control group leaves, if there is one with a limit; files in the cache are not counted."""
+    for limit, usage, cache in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        try:
+            most = int((_CGROUP / limit).read_text(encoding="ascii"))
+            used = int((_CGROUP / usage).read_text(encoding="ascii"))
+            stat = (_CGROUP / limit).with_name("memory.stat").read_text(encoding="ascii")
+            reclaimable = dict(line.split() for line in stat.splitlines()).get(cache, "0")
+        except (OSError, ValueError):
+            continue
+        yield most - used + int(reclaimable)
+
+
+def _process() -> Iterator[int]:
+    """Yield what the limit of the address space leaves, if there is one."""
+    try:
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            pages = int((_PROC / "self" / "statm").read_text(encoding="ascii").split()[0])
+            yield most - pages * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError, ValueError):
+        return
 
 
 def format_bytes(n_bytes: float) -> str:

@@ -16,4 +16,5 @@ ArrayLike: TypeAlias = npt.ArrayLike
 GraphLike: TypeAlias = Any  # Laplacian, Graph, PyGSP or networkx graph, scipy sparse or dense adjacency
 Kernel: TypeAlias = Callable[[Array], ArrayLike]
 LaplacianKind: TypeAlias = Literal["combinatorial", "normalized"]
+Symmetrize: TypeAlias = Literal["max", "mean"]
 Method: TypeAlias = Literal["auto", "exact", "jacobi", "chebyshev", "multigrid"]

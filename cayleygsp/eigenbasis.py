@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._typing import FloatArray
 
-if TYPE_CHECKING:
-    from cayleygsp.laplacians import Laplacian
+#: Up to this many vertices the eigenbasis is computed; it serves all filters on the graph.
+EIGENBASIS_VERTICES = 2000
 
 # Dense n × n arrays alive at once in `compute_eigenbasis`: the matrix, LAPACK's workspace, Φ, and one product.
 _DENSE_ARRAYS = 5
@@ -27,7 +27,7 @@ class Eigenbasis:
     eigenvalues : numpy.ndarray, shape (n,)
         Ascending.
     eigenvectors : numpy.ndarray, shape (n, n)
-        One column an eigenvector.
+        One eigenvector per column.
     defects : numpy.ndarray, shape (n,)
         Upper bounds of the norms of the columns of ΔΦ - ΦΛ.
     residual : float
@@ -63,15 +63,22 @@ def warn_if_long(what: str, seconds: float, n_bytes: float) -> None:
         )
 
 
-def compute_eigenbasis(L: Laplacian) -> Eigenbasis:
+def compute_eigenbasis(L: sparse.csr_array, rounding_norm: float) -> Eigenbasis:
     """Decompose the dense Laplacian and measure the residual of the result.
+
+    Parameters
+    ----------
+    L : sparse.csr_array
+        A symmetric matrix.
+    rounding_norm : float
+        A product with it is wrong by at most this times the unit roundoff, relative to the vector's norm.
 
     Raises
     ------
     MemoryError
         Before any work, if the dense arrays would not fit.
     """
-    n = L.n_vertices
+    n = L.shape[0]
     needed, available = eigenbasis_bytes(n), available_memory()
     if needed > available:
         raise MemoryError(
@@ -79,15 +86,15 @@ def compute_eigenbasis(L: Laplacian) -> Eigenbasis:
             "available; filter with method='chebyshev', which needs no eigenvectors"
         )
     warn_if_long(f"the eigenbasis of {n} vertices", eigenbasis_seconds(n), needed)
-    lam, Phi = np.linalg.eigh(L.matrix.toarray())
+    lam, Phi = np.linalg.eigh(L.toarray())
     u = np.finfo(np.float64).eps / 2
     gram = Phi.T @ Phi
     gram[np.diag_indices(n)] -= 1.0
     orthogonality = float(np.linalg.norm(gram)) + n * u * np.sqrt(n)
     del gram
-    residuals = L.matrix @ Phi
+    residuals = L @ Phi
     residuals -= Phi * lam
     scale = float(np.abs(lam).max())
-    defects = np.linalg.norm(residuals, axis=0) + u * (L.rounding_norm + 2 * scale)
+    defects = np.linalg.norm(residuals, axis=0) + u * (rounding_norm + 2 * scale)
     residual = float(np.linalg.norm(defects)) + 2 * orthogonality * scale
     return Eigenbasis(lam, Phi, defects, residual, orthogonality)

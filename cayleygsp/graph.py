@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
-from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
+from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, IntArray, LaplacianKind, Symmetrize
+from cayleygsp._validation import check_choice
 
 _ACCEPTED = (
     "a cayleygsp Graph, a PyGSP graph, an undirected networkx graph, a scipy sparse array or matrix, "
@@ -20,6 +22,12 @@ _ACCEPTED = (
 # Asymmetry, relative to the largest weight, that counts as rounding and is averaged away.
 _ROUNDING_DOUBLE = 1e-12
 _ROUNDING_SINGLE = 1e-6
+
+SYMMETRIZE: tuple[Symmetrize, ...] = ("max", "mean")
+
+
+class AsymmetryError(ValueError):
+    """The weights of the two directions of an edge differ."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +69,42 @@ class Graph:
         object.__setattr__(self, "coords", _checked_coords(self.coords, self.n_vertices))
         object.__setattr__(self, "labels", _checked_labels(self.labels, self.n_vertices))
 
+    @classmethod
+    def from_directed(
+        cls,
+        graph: GraphLike,
+        symmetrize: Symmetrize,
+        *,
+        coords: FloatArray | None = None,
+        labels: Array | None = None,
+        name: str = "",
+    ) -> Graph:
+        r"""Return a directed graph without its directions.
+
+        With A the matrix of the directed graph, the weights are :math:`\max(A_{ij}, A_{ji})` or
+        :math:`(A_{ij} + A_{ji})/2`; an edge in one direction only keeps its weight or half of it.
+
+        Parameters
+        ----------
+        graph : graph-like
+            Whatever :func:`as_adjacency` accepts, symmetric or not, or a directed networkx graph.
+        symmetrize : {"max", "mean"}
+            What becomes of two weights.
+        coords, labels, name
+            As of :class:`Graph`.
+
+        Examples
+        --------
+        >>> from cayleygsp.graph import Graph
+        >>> Graph.from_directed([[0, 1], [3, 0]], "max").W.toarray()
+        array([[0., 3.],
+               [3., 0.]])
+        >>> Graph.from_directed([[0, 1], [3, 0]], "mean").W.toarray()
+        array([[0., 2.],
+               [2., 0.]])
+        """
+        return cls(as_adjacency(graph, symmetrize=symmetrize), coords=coords, labels=labels, name=name)
+
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
         return f"Graph({name}n_vertices={self.n_vertices}, n_edges={self.n_edges})"
@@ -75,6 +119,31 @@ class Graph:
         """Number of undirected edges; a self-loop counts once."""
         n_loops = int(np.count_nonzero(self.W.diagonal()))
         return (self.W.nnz + n_loops) // 2
+
+    def largest_component(self) -> tuple[Graph, IntArray]:
+        """Return the largest connected component and which vertices it has.
+
+        Returns
+        -------
+        graph : Graph
+            The component, with its coordinates and labels; of several that are largest, the one with the first
+            vertex.
+        vertices : numpy.ndarray of int64, shape (n_component,)
+            The numbers in this graph of the component's vertices, in increasing order.
+
+        Examples
+        --------
+        >>> from cayleygsp.graph import Graph
+        >>> graph = Graph([[0, 0, 0], [0, 0, 1], [0, 1, 0]], labels=["ann", "bob", "cy"])
+        >>> component, vertices = graph.largest_component()
+        >>> component, vertices, component.labels
+        (Graph(n_vertices=2, n_edges=1), array([1, 2]), array(['bob', 'cy'], dtype='<U3'))
+        """
+        _, component = csgraph.connected_components(self.W, directed=False)
+        vertices = np.flatnonzero(component == np.argmax(np.bincount(component)))
+        coords = None if self.coords is None else self.coords[vertices]
+        labels = None if self.labels is None else self.labels[vertices]
+        return Graph(self.W[vertices][:, vertices], coords=coords, labels=labels, name=self.name), vertices
 
     def to_pygsp(self, lap_type: LaplacianKind = "combinatorial") -> Any:
         """Return the graph as a :class:`pygsp.graphs.Graph` with the same coordinates.
@@ -119,7 +188,7 @@ class Graph:
         return result
 
 
-def as_adjacency(graph: GraphLike, name: str = "graph") -> sparse.csr_array:
+def as_adjacency(graph: GraphLike, name: str = "graph", *, symmetrize: Symmetrize | None = None) -> sparse.csr_array:
     r"""Return the weighted adjacency matrix W of a graph, checked, in one canonical form.
 
     Parameters
@@ -131,12 +200,14 @@ def as_adjacency(graph: GraphLike, name: str = "graph") -> sparse.csr_array:
         without edges and several components are fine. The input is never modified.
     name : str
         What error messages call the argument.
+    symmetrize : {"max", "mean"}, optional
+        Accept directed graphs too, and give both directions of an edge the larger of their weights or the mean.
 
     Returns
     -------
     scipy.sparse.csr_array, shape (n_vertices, n_vertices)
         Double precision, exactly symmetric, columns sorted within each row, duplicates summed, no stored
-        zeros. It shares no memory with the input.
+        zeros. It shares no memory with the input, whose numbers may have any precision and byte order.
 
     Raises
     ------
@@ -144,8 +215,8 @@ def as_adjacency(graph: GraphLike, name: str = "graph") -> sparse.csr_array:
         If the kind of object is not one of those above, or the weights are not real numbers.
     ValueError
         If the matrix is not square, has no vertices, or its weights are not finite, negative or not
-        symmetric. Asymmetry by rounding, at most 1e-12 of the largest weight (1e-6 in single precision), is
-        averaged away.
+        symmetric (:class:`AsymmetryError`). Asymmetry by rounding, at most 1e-12 of the largest weight (1e-6 in
+        single precision), is averaged away.
 
     Examples
     --------
@@ -156,13 +227,17 @@ def as_adjacency(graph: GraphLike, name: str = "graph") -> sparse.csr_array:
     >>> as_adjacency([[0, 1], [2, 0]])
     Traceback (most recent call last):
         ...
-    ValueError: `graph` must be symmetric, got W[0, 1] = 1.0 but W[1, 0] = 2.0
+    cayleygsp.graph.AsymmetryError: `graph` must be symmetric, got W[0, 1] = 1.0 but W[1, 0] = 2.0
     """
-    matrix = _matrix_of(graph, name)
+    if symmetrize is not None:
+        check_choice(symmetrize, "symmetrize", SYMMETRIZE)
+    matrix = _matrix_of(graph, name, directed=symmetrize is not None)
     _check_shape_and_dtype(matrix, name)
     single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     W = _canonical_csr(matrix, name)
     _check_weights(W, name)
+    if symmetrize is not None:
+        return _undirected(W, symmetrize)
     return _symmetric(W, _ROUNDING_SINGLE if single else _ROUNDING_DOUBLE, name)
 
 
@@ -181,7 +256,7 @@ def networkx_edges(graph: Any, name: str) -> tuple[Array, Array, FloatArray]:
     return tails, heads, weights
 
 
-def _matrix_of(graph: GraphLike, name: str) -> Any:
+def _matrix_of(graph: GraphLike, name: str, directed: bool) -> Any:
     """Return the sparse or dense matrix that describes the graph, unchecked and perhaps shared."""
     if isinstance(graph, Graph):
         return graph.W
@@ -190,7 +265,7 @@ def _matrix_of(graph: GraphLike, name: str) -> Any:
     if _is_instance(graph, "pygsp.graphs", "Graph"):
         return graph.W
     if _is_instance(graph, "networkx", "Graph"):
-        return _matrix_of_networkx(graph, name)
+        return _matrix_of_networkx(graph, name, directed)
     if isinstance(graph, (str, bytes, os.PathLike)):
         raise TypeError(f"`{name}` must be {_ACCEPTED}, got {graph!r}; to read a file use cayleygsp.read_graph")
     return _dense_matrix(graph, name)
@@ -202,14 +277,14 @@ def _is_instance(thing: object, module: str, class_name: str) -> bool:
     return isinstance(cls, type) and isinstance(thing, cls)
 
 
-def _matrix_of_networkx(graph: Any, name: str) -> sparse.coo_array:
-    if graph.is_directed():
+def _matrix_of_networkx(graph: Any, name: str, directed: bool) -> sparse.coo_array:
+    if graph.is_directed() and not directed:
         raise ValueError(
             f"`{name}` must be undirected, got a directed networkx {type(graph).__name__}; "
-            "decide what the directions mean and use graph.to_undirected()"
+            "decide what the directions mean and use Graph.from_directed or graph.to_undirected()"
         )
     tails, heads, weights = networkx_edges(graph, name)
-    n, inner = len(graph), tails != heads
+    n, inner = len(graph), (tails != heads) & (not graph.is_directed())
     rows = np.concatenate([tails, heads[inner]])
     cols = np.concatenate([heads, tails[inner]])
     return sparse.coo_array((np.concatenate([weights, weights[inner]]), (rows, cols)), shape=(n, n))
@@ -258,6 +333,9 @@ def _check_indices(matrix: Any, name: str) -> None:
         return
     try:
         matrix.check_format(full_check=True)
+        # Without entries scipy does not look at this, and reads outside of its arrays afterwards.
+        if (np.diff(matrix.indptr) < 0).any():
+            raise ValueError("indptr must be a non-decreasing sequence")
     except ValueError as error:
         raise ValueError(
             f"`{name}` must be a valid {matrix.format} matrix, got index arrays that do not fit: {error}"
@@ -294,11 +372,20 @@ def _symmetric(W: sparse.csr_array, rounding: float, name: str) -> sparse.csr_ar
     too_far = np.abs(difference.data) > rounding * W.data.max()
     if too_far.any():
         i, j, _ = _entry(difference, int(np.argmax(too_far)))
-        raise ValueError(f"`{name}` must be symmetric, got W[{i}, {j}] = {W[i, j]} but W[{j}, {i}] = {W[j, i]}")
+        raise AsymmetryError(f"`{name}` must be symmetric, got W[{i}, {j}] = {W[i, j]} but W[{j}, {i}] = {W[j, i]}")
     mean = sparse.csr_array(0.5 * W + 0.5 * T)
     mean.sort_indices()
     mean.eliminate_zeros()
     return mean
+
+
+def _undirected(W: sparse.csr_array, how: Symmetrize) -> sparse.csr_array:
+    """Return the larger of W and its transpose, or their mean."""
+    T = W.T.tocsr()
+    result = sparse.csr_array(W.maximum(T) if how == "max" else 0.5 * W + 0.5 * T)
+    result.sort_indices()
+    result.eliminate_zeros()
+    return result
 
 
 def _entry(W: sparse.csr_array, k: int) -> tuple[int, int, float]:
@@ -314,11 +401,12 @@ def _checked_coords(coords: ArrayLike | None, n_vertices: int) -> FloatArray | N
         raise TypeError(f"`coords` must be real numbers, got dtype {array.dtype}")
     if array.shape not in ((n_vertices, 2), (n_vertices, 3)):
         raise ValueError(f"`coords` must have shape ({n_vertices}, 2) or ({n_vertices}, 3), got {array.shape}")
-    bad = np.argwhere(~np.isfinite(array))
+    double = array.astype(np.float64)
+    bad = np.argwhere(~np.isfinite(double))
     if len(bad):
         i, j = map(int, bad[0])
-        raise ValueError(f"`coords` must be finite, got coords[{i}, {j}] = {array[i, j]}")
-    return array.astype(np.float64)
+        raise ValueError(f"`coords` must be finite, got coords[{i}, {j}] = {double[i, j]}")
+    return double
 
 
 def _checked_labels(labels: ArrayLike | None, n_vertices: int) -> Array | None:

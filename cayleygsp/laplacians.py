@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.sparse import csgraph
 
 from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
+from cayleygsp.eigenbasis import Eigenbasis, compute_eigenbasis
 from cayleygsp.engine.recurrence import KernelGraph, prepare_graph
 from cayleygsp.graph import Graph, as_adjacency
-
-if TYPE_CHECKING:
-    from cayleygsp.eigenbasis import Eigenbasis
+from cayleygsp.laplacian_matrices import check_laplacian, combinatorial_matrix, normalized_matrix
+from cayleygsp.spectrum import LanczosBound, collatz_wielandt, lanczos_bound
 
 KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
-
-# Steps of the power iteration behind the guaranteed bound of the combinatorial spectrum.
-_POWER_STEPS = 8
-
-
-@dataclass(frozen=True)
-class LanczosBound:
-    """What a Lanczos run says of the largest eigenvalue.
-
-    Attributes
-    ----------
-    lower : float
-        The largest Ritz value: never above λ_max.
-    residual : float
-        Norm of the residual of that Ritz pair: an eigenvalue lies within it.
-    upper : float
-        ``lower + residual``, or the guaranteed bound where that is smaller. An estimate, if a good one: a top
-        eigenvector of which the random start vector holds almost nothing is not seen.
-    n_steps : int
-        Steps taken, each one product with the Laplacian.
-    """
-
-    lower: float
-    residual: float
-    upper: float
-    n_steps: int
-
 
 # Squares of degrees up to this, and of one over it, are numbers with all their digits.
 _LARGEST_DEGREE = 1e150
@@ -67,7 +39,13 @@ class Laplacian:
     degrees : numpy.ndarray
         Weighted degrees of the vertices.
     lmax : float
+        The upper bound of the largest eigenvalue that filters use: ``lmax_bound``, unless :meth:`with_lmax` was told
+        otherwise.
+    lmax_bound : float
         An upper bound of the largest eigenvalue that holds for certain, see Notes.
+    lmin : float
+        A lower bound of the smallest eigenvalue that holds for certain: 0, or for a matrix that was given with rounded
+        entries (:meth:`from_matrix`) a small negative number.
 
     Notes
     -----
@@ -78,12 +56,22 @@ class Laplacian:
     """
 
     def __init__(
-        self, matrix: sparse.csr_array, kind: LaplacianKind, degrees: FloatArray, lmax: float | None = None
+        self,
+        matrix: sparse.csr_array,
+        kind: LaplacianKind,
+        degrees: FloatArray,
+        lmax: float | None = None,
+        *,
+        lmax_bound: float | None = None,
+        lmin: float = 0.0,
     ) -> None:
         self.matrix = matrix
         self.kind: LaplacianKind = kind
         self.degrees = degrees
-        self.lmax = _guaranteed_lmax(self) if lmax is None else lmax
+        self.lmax_bound = _guaranteed_lmax(matrix, kind) if lmax_bound is None else lmax_bound
+        self.lmax = self.lmax_bound if lmax is None else lmax
+        self.lmin = lmin
+        self._shifted: Laplacian | None = None
         self._casts: dict[Any, sparse.csr_array] = {np.dtype(np.float64): matrix}
         self._kernel_graphs: dict[Any, KernelGraph] = {}
 
@@ -96,9 +84,21 @@ class Laplacian:
         matrix : scipy sparse or dense, shape (n, n)
             Symmetric, off-diagonal entries ≤ 0. Combinatorial: rows sum to zero. Normalized: the diagonal is
             1 (0 for isolated vertices) and no self-loops stand behind it; the degrees cannot be known and are
-            given as 1, and the bound of the spectrum is computed, not taken to be 2.
+            given as 1, and the bound of the spectrum is computed, not taken to be 2. Entries may be rounded, relative
+            to the largest by 1e-10, or as single precision rounds if that is the dtype.
         kind : {"combinatorial", "normalized"}
             Which Laplacian it is.
+
+        Returns
+        -------
+        Laplacian
+            Filters on it are functions of the matrix as it is given. Rounded entries may have made an eigenvalue
+            slightly negative: ``lmin`` says how far at most, and every certificate counts it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the matrix is no such Laplacian.
 
         Examples
         --------
@@ -110,31 +110,12 @@ class Laplacian:
         check_choice(kind, "kind", KINDS)
         if isinstance(matrix, Laplacian):
             raise TypeError("`matrix` must be a sparse or dense array, got a Laplacian; it can be used as it is")
-        given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
-        if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
-            raise ValueError(f"`matrix` must be square and not empty, got shape {given.shape}")
-        if given.dtype.kind not in "biuf":
-            raise TypeError(f"`matrix` must hold real numbers, got dtype {given.dtype}")
-        given = sparse.csr_array(given, dtype=np.float64)
-        diagonal = given.diagonal()
-        W = as_adjacency(sparse.diags_array(diagonal) - given, name="the negated off-diagonal part of `matrix`")
-        expected = W.sum(axis=1) if kind == "combinatorial" else (np.diff(W.indptr) > 0).astype(np.float64)
-        gap = np.abs(diagonal - expected)
-        worst = int(np.argmax(gap))
-        if gap[worst] > 1e-10 * max(1.0, float(np.abs(diagonal).max())):
-            raise ValueError(
-                f"`matrix` is no {kind} Laplacian: expected {expected[worst]:.6g} on the diagonal of vertex "
-                f"{worst}, got {diagonal[worst]:.6g}"
-            )
-        if kind == "combinatorial":
-            return laplacian(W, kind)
-        if not _is_stochastic(W):
-            raise ValueError(
-                "`matrix` is no normalized Laplacian, or it could not be seen to be one: I - matrix must have no "
-                "eigenvalue above 1; give the adjacency matrix to cayleygsp.laplacian instead"
-            )
-        L = (sparse.diags_array(expected) - W).tocsr()
-        return cls(L, kind, expected, lmax=_collatz_wielandt(L, L.diagonal()))
+        given = check_laplacian(matrix, kind)
+        _check_degrees(given.degrees, kind, "matrix")
+        L = given.matrix
+        L.eliminate_zeros()
+        L.sort_indices()
+        return cls(L, kind, given.degrees, lmax_bound=collatz_wielandt(L, L.diagonal()), lmin=given.lmin)
 
     def __repr__(self) -> str:
         return (
@@ -169,9 +150,7 @@ class Laplacian:
     @cached_property
     def eigenbasis(self) -> Eigenbasis:
         """All eigenvalues and eigenvectors, computed once (dense: only for small graphs)."""
-        from cayleygsp.eigenbasis import compute_eigenbasis
-
-        return compute_eigenbasis(self)
+        return compute_eigenbasis(self.matrix, self.rounding_norm)
 
     @property
     def has_eigenbasis(self) -> bool:
@@ -202,19 +181,37 @@ class Laplacian:
         quotients = (self.diagonal[u] + self.diagonal[v]) / 2 - values
         return float(max(self.diagonal[u], quotients[v != u].max(initial=0.0)))
 
-    @cached_property
+    @property
+    def lmax_guaranteed(self) -> bool:
+        """Whether ``lmax`` is known to be no smaller than any eigenvalue, and not only estimated to be."""
+        if self.lmax >= self.lmax_bound:
+            return True
+        return self.has_eigenbasis and self.lmax >= float(self.eigenvalues[-1]) + self.eigenbasis.residual
+
+    @property
     def lanczos_lower(self) -> float:
         """The Ritz value of a short Lanczos run: a lower bound of λ_max, usually within a percent."""
         if self.has_eigenbasis:
             return float(self.eigenvalues[-1])
-        return max(self.lmax_lower, self.lanczos_bound(n_steps=30, rng=0).lower)
+        return max(self.lmax_lower, self._short_lanczos.lower)
 
-    @cached_property
+    @property
     def lanczos_upper(self) -> float:
-        """The Ritz value of a Lanczos run plus its residual; at most the guaranteed bound."""
+        """The Ritz value of a Lanczos run plus its residual; at most the guaranteed bound.
+
+        An estimate, unless the eigenvalues are known: then it is certain.
+        """
         if self.has_eigenbasis:
             return float(self.eigenvalues[-1]) + self.eigenbasis.residual
-        return self.lanczos_bound(rng=0).upper
+        return self._long_lanczos.upper
+
+    @cached_property
+    def _short_lanczos(self) -> LanczosBound:
+        return self.lanczos_bound(n_steps=30, rng=0)
+
+    @cached_property
+    def _long_lanczos(self) -> LanczosBound:
+        return self.lanczos_bound(rng=0)
 
     @cached_property
     def rounding_norm(self) -> float:
@@ -278,12 +275,18 @@ class Laplacian:
         --------
         >>> import cayleygsp as cg
         >>> L = cg.laplacian(cg.gallery.communities(rng=0), "normalized")
-        >>> found = L.lanczos_bound(rng=0)
-        >>> found.lower < found.upper < L.lmax
+        >>> bound = L.lanczos_bound(rng=0)
+        >>> bound.lower < bound.upper < L.lmax
         True
         """
-        n_steps = check_integer(n_steps, "n_steps", at_least=1)
-        return _lanczos_bound(self, n_steps, np.random.default_rng(rng))
+        return lanczos_bound(
+            self.matrix,
+            check_integer(n_steps, "n_steps", at_least=1),
+            np.random.default_rng(rng),
+            floor=float(4 * np.finfo(np.float64).eps * self.rounding_norm),
+            at_least=self.lmax_lower,
+            at_most=self.lmax_bound,
+        )
 
     def with_lmax(self, lmax: float) -> Laplacian:
         """Return the same Laplacian with another upper bound of its spectrum.
@@ -291,8 +294,16 @@ class Laplacian:
         Parameters
         ----------
         lmax : float
-            Every certificate will trust that no eigenvalue is larger. A value that is provably too small is
-            refused.
+            A value that is provably too small is rejected. Bounds that rest on one that is not known to be large enough
+            are called "estimated", see :attr:`lmax_guaranteed`.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> L = cg.laplacian(cg.gallery.grid(20))
+        >>> tighter = L.with_lmax(L.lanczos_bound(rng=0).upper)
+        >>> tighter.lmax < L.lmax, tighter.lmax_guaranteed
+        (True, False)
         """
         lmax = check_positive(lmax, "lmax")
         if lmax < self.lanczos_lower * (1 - 1e-12):
@@ -300,9 +311,35 @@ class Laplacian:
                 f"`lmax` must not be below the largest eigenvalue, which is at least {self.lanczos_lower:.10g}, "
                 f"got {lmax:.10g}"
             )
-        copy = Laplacian(self.matrix, self.kind, self.degrees, lmax=lmax)
-        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("lmax",)})
+        copy = Laplacian(self.matrix, self.kind, self.degrees, lmax=lmax, lmax_bound=self.lmax_bound, lmin=self.lmin)
+        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("lmax", "_shifted")})
         return copy
+
+    def shifted(self) -> Laplacian:
+        """Return Δ less its smallest possible eigenvalue, ``lmin``: itself, unless a matrix was given with rounding."""
+        if self.lmin == 0:
+            return self
+        if self._shifted is not None:
+            return self._shifted
+        matrix = (self.matrix - self.lmin * sparse.eye_array(self.n_vertices)).tocsr()
+        lmax, bound = self.lmax - self.lmin, self.lmax_bound - self.lmin
+        self._shifted = Laplacian(matrix, self.kind, self.degrees, lmax, lmax_bound=bound)
+        return self._shifted
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the casts and the packed forms behind: they are made again when they are needed."""
+        return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(  # type: ignore[misc]
+            state["matrix"],
+            state["kind"],
+            state["degrees"],
+            state["lmax"],
+            lmax_bound=state["lmax_bound"],
+            lmin=state["lmin"],
+        )
+        self.__dict__.update(state)
 
 
 def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
@@ -345,117 +382,28 @@ def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
     W = as_adjacency(graph)
     with np.errstate(over="ignore"):
         d = W.sum(axis=1)
-    if not np.isfinite(d).all():
-        raise ValueError("`graph` must have finite degrees: the sum of its weights overflows, scale them down")
-    largest = float(d.max(initial=0.0))
-    if kind == "combinatorial" and largest > 0 and not 1 / _LARGEST_DEGREE <= largest <= _LARGEST_DEGREE:
-        raise ValueError(
-            f"`graph` must have a largest degree between {1 / _LARGEST_DEGREE:g} and {_LARGEST_DEGREE:g}, squares of "
-            f"others leave the range of numbers; got {largest:.3g}, scale the weights"
-        )
-    L = _combinatorial(W) if kind == "combinatorial" else _normalized(W, d)
+    _check_degrees(d, kind, "graph")
+    L = combinatorial_matrix(W) if kind == "combinatorial" else normalized_matrix(W, d)
     L.eliminate_zeros()
     L.sort_indices()
     return Laplacian(L, kind, d)
 
 
-def _without_loops(W: sparse.csr_array) -> sparse.csr_array:
-    """Return the off-diagonal part; self-loops are in the degrees already."""
-    loops = W.diagonal()
-    return (W - sparse.diags_array(loops)).tocsr() if loops.any() else W
+def _check_degrees(d: FloatArray, kind: LaplacianKind, name: str) -> None:
+    """Reject degrees that leave the range of numbers, or whose squares do."""
+    if not np.isfinite(d).all():
+        raise ValueError(f"`{name}` must have finite degrees: the sum of its weights overflows, scale them down")
+    largest = float(d.max(initial=0.0))
+    if kind == "combinatorial" and largest > 0 and not 1 / _LARGEST_DEGREE <= largest <= _LARGEST_DEGREE:
+        raise ValueError(
+            f"`{name}` must have a largest degree between {1 / _LARGEST_DEGREE:g} and {_LARGEST_DEGREE:g}, squares of "
+            f"others leave the range of numbers; got {largest:.3g}, scale the weights"
+        )
 
 
-def _combinatorial(W: sparse.csr_array) -> sparse.csr_array:
-    """Return D - W, in which self-loops cancel."""
-    W = _without_loops(W)
-    return (sparse.diags_array(W.sum(axis=1)) - W).tocsr()
-
-
-def _normalized(W: sparse.csr_array, d: FloatArray) -> sparse.csr_array:
-    """Return I - D^{-1/2} W D^{-1/2}, zero where the degree is zero, symmetric to the last bit."""
-    A = _without_loops(W).copy()
-    # a power of two that makes the largest degree about one, so that nothing over- or underflows
-    unit = 2.0 ** -np.frexp(d.max(initial=1.0))[1]
-    A.data *= unit
-    d = d * unit
-    connected = d > 0
-    # 1 - w_ii / d_i is written as the other edges' share of the degree, which is never negative
-    diagonal = np.divide(A.sum(axis=1), d, out=np.zeros_like(d), where=connected)
-    scale = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=connected)
-    A.data *= np.repeat(scale, np.diff(A.indptr)) * scale[A.indices]
-    return (sparse.diags_array(diagonal) - A).tocsr()
-
-
-def _is_stochastic(A: sparse.csr_array) -> bool:
-    """Say whether a non-negative symmetric matrix can be seen to have no eigenvalue above 1.
-
-    A small one is decomposed; for a large one power steps look for a positive x with Ax ≤ x.
-    """
-    if A.shape[0] <= 2000:
-        return bool(np.linalg.eigvalsh(A.toarray())[-1] <= 1 + 1e-10)
-    x = np.ones(A.shape[0])
-    for _ in range(2000):
-        Ax = A @ x
-        if (Ax <= (1 + 1e-9) * x).all():
-            return True
-        x = Ax + x
-        x /= x.max()
-        if not (x > 1e-200).all():
-            break
-    return False
-
-
-def _guaranteed_lmax(L: Laplacian) -> float:
+def _guaranteed_lmax(matrix: sparse.csr_array, kind: LaplacianKind) -> float:
     """Bound the spectrum from above, rounding included."""
-    if L.kind == "normalized":
-        return 2.0 if L.diagonal.any() else 0.0
-    return _collatz_wielandt(L.matrix, L.diagonal)
-
-
-def _collatz_wielandt(L: sparse.csr_array, diagonal: FloatArray) -> float:
-    """Return max_i (Qx)_i / x_i for Q = |L| and a positive x improved by power steps."""
-    inner = diagonal > 0
-    if not inner.any():
-        return 0.0
-    x = np.where(inner, diagonal, 1.0)
-    x /= x.max()
-    best = np.inf
-    for _ in range(_POWER_STEPS):
-        Qx = 2 * diagonal * x - L @ x
-        ratio = float((Qx[inner] / x[inner]).max())
-        best = min(best, ratio)
-        x = np.where(inner, Qx / Qx.max(), 1.0)
-        if not (x > 1e-200).all():
-            break
-    longest_row = int(np.diff(L.indptr).max())
-    return float(best * (1 + (longest_row + 8) * np.finfo(np.float64).eps))
-
-
-def _lanczos_bound(L: Laplacian, n_steps: int, rng: np.random.Generator) -> LanczosBound:
-    """Run the Lanczos recurrence without reorthogonalisation: extreme Ritz values stay right."""
-    n = L.n_vertices
-    v = rng.standard_normal(n)
-    v /= np.linalg.norm(v)
-    v_prev = np.zeros(n)
-    alphas: list[float] = []
-    betas: list[float] = []
-    theta = theta_before = residual = 0.0
-    for step in range(min(n_steps, n)):
-        w = L.matrix @ v
-        alpha = float(v @ w)
-        w -= alpha * v + (betas[-1] if betas else 0.0) * v_prev
-        alphas.append(alpha)
-        beta = float(np.linalg.norm(w))
-        if step % 10 == 9 or step + 1 == min(n_steps, n) or beta <= 1e-14 * L.lmax:
-            thetas, S = linalg.eigh_tridiagonal(alphas, betas)
-            theta, residual = float(thetas[-1]), beta * abs(float(S[-1, -1]))
-            settled = step > 20 and theta - theta_before <= 1e-4 * theta
-            if (settled and residual <= 1e-4 * theta) or beta <= 1e-14 * L.lmax:
-                break
-            theta_before = theta
-        betas.append(beta)
-        v_prev, v = v, w / beta
-    floor = float(4 * np.finfo(np.float64).eps * L.rounding_norm)
-    residual += 2 * floor
-    lower = max(theta - floor, L.lmax_lower)
-    return LanczosBound(lower, residual, min(lower + residual, L.lmax), len(alphas))
+    diagonal = matrix.diagonal()
+    if kind == "normalized":
+        return 2.0 if diagonal.any() else 0.0
+    return collatz_wielandt(matrix, diagonal)

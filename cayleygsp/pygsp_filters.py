@@ -13,6 +13,7 @@ from cayleygsp._validation import check_positive
 from cayleygsp.filters import FilterBank
 from cayleygsp.laplacians import laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.function import as_response
 
 
 class Cayley(filters.Filter):
@@ -59,7 +60,8 @@ class Cayley(filters.Filter):
         super().__init__(G, list(kernels))
 
     def _get_extra_repr(self) -> dict[str, Any]:
-        polynomials = [p for p in self._kernels if isinstance(p, CayleyPolynomial)]
+        forms = (as_response(kernel).cayley_form for kernel in self._kernels)
+        polynomials = [form for form in forms if form is not None]
         return {
             "order": f"[{', '.join(str(p.order) for p in polynomials)}]",
             "zoom": f"[{', '.join(f'{p.zoom:g}' for p in polynomials)}]",

@@ -252,6 +252,14 @@ def test_indices_outside_the_matrix_are_refused(kind):
         as_adjacency(raw)
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+def test_index_pointers_that_go_back_to_no_entries_are_refused(kind):
+    matrix = getattr(sparse, f"{kind}_array")((4, 4))
+    matrix.indptr[:] = [0, 2, 4, 6, 0]
+    with pytest.raises(ValueError, match=r"index arrays that do not fit: indptr must be a non-decreasing sequence"):
+        as_adjacency(matrix)
+
+
 # Graph.
 
 
@@ -331,3 +339,75 @@ cayleygsp.graph.as_adjacency([[0]])
 assert not {{"pygsp", "networkx"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Directed graphs, components, kinds of numbers.
+
+DIRECTED = np.array([[0.0, 1.0, 4.0], [3.0, 0.0, 0.0], [0.0, 0.0, 5.0]])
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.ndarray.tolist, sparse.csr_array, sparse.coo_matrix, nx.DiGraph])
+def test_directed_graphs_lose_their_directions_on_request(make):
+    graph = make(DIRECTED)
+    kept = Graph.from_directed(graph, "max", coords=np.ones((3, 2)), labels=["a", "b", "c"], name="d")
+    assert_canonical(kept.W)
+    assert_array_equal(kept.W.toarray(), np.maximum(DIRECTED, DIRECTED.T))
+    assert (kept.coords.shape, kept.labels.tolist(), kept.name) == ((3, 2), ["a", "b", "c"], "d")
+    assert_array_equal(Graph.from_directed(graph, "mean").W.toarray(), (DIRECTED + DIRECTED.T) / 2)
+
+
+@given(symmetric_matrices())
+def test_undirected_graphs_stay_what_they_are(dense):
+    for how in ("max", "mean"):
+        assert_array_equal(as_adjacency(dense, symmetrize=how).toarray(), dense)
+        assert_array_equal(as_adjacency(to_networkx(dense), symmetrize=how).toarray(), dense)
+
+
+def test_other_ways_to_lose_directions_are_refused():
+    with pytest.raises(ValueError, match="`symmetrize` must be one of 'max', 'mean', got 'sum'"):
+        Graph.from_directed(DIRECTED, "sum")
+    with pytest.raises(cayleygsp.graph.AsymmetryError, match="must be symmetric"):
+        Graph(DIRECTED)
+    with pytest.raises(ValueError, match="non-negative"):
+        Graph.from_directed(-DIRECTED, "max")
+
+
+@given(symmetric_matrices())
+def test_largest_component_is_that_of_networkx(dense):
+    graph = Graph(dense, coords=np.arange(2.0 * len(dense)).reshape(-1, 2), labels=np.arange(len(dense)), name="g")
+    component, vertices = graph.largest_component()
+    expected = max(nx.connected_components(to_networkx(dense)), key=lambda part: (len(part), -min(part)))
+    assert vertices.tolist() == sorted(expected)
+    assert_array_equal(component.W.toarray(), dense[np.ix_(vertices, vertices)])
+    assert_array_equal(component.coords, graph.coords[vertices])
+    assert_array_equal(component.labels, vertices)
+    assert component.name == "g"
+
+
+def test_largest_component_without_coordinates_has_none():
+    component, vertices = Graph(np.diag(np.ones(1), 1) + np.diag(np.ones(1), -1)).largest_component()
+    assert component.coords is component.labels is None
+    assert vertices.dtype == np.int64
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">f2", ">i4", ">u2", "g"])
+def test_any_byte_order_becomes_that_of_the_machine(dtype):
+    dense = (TRIANGLE * 2).astype(dtype)
+    graph = Graph(dense, coords=dense[:, :2])
+    assert graph.W.data.dtype == graph.coords.dtype == np.float64
+    assert graph.W.data.dtype.isnative
+    assert_array_equal(graph.W.toarray(), TRIANGLE * 2)
+    raw = sparse.csr_array(TRIANGLE)
+    raw.data, raw.indices, raw.indptr = raw.data.astype(">f8"), raw.indices.astype(">i4"), raw.indptr.astype(">i4")
+    assert_canonical(as_adjacency(raw))
+    assert_array_equal(as_adjacency(raw).toarray(), TRIANGLE)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(np.float64).max, reason="no wider numbers here")
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_numbers_beyond_double_precision_are_not_finite():
+    huge = np.full((2, 2), np.longdouble(10) ** 4000)
+    with pytest.raises(ValueError, match="`coords` must be finite"):
+        Graph([[0, 1], [1, 0]], coords=huge)
+    with pytest.raises(ValueError, match="must have finite weights"):
+        Graph(huge)

@@ -1,3 +1,5 @@
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -164,3 +166,71 @@ def test_components_are_the_multiplicity_of_zero(kind):
     assert L.n_components == 4
     assert np.count_nonzero(L.eigenvalues < 1e-10) == 4
     assert L.components.tolist() == [0] * 5 + [1] * 4 + [2, 3]
+
+
+def test_a_laplacian_keeps_its_guarantee_beside_an_estimate():
+    L = cg.laplacian(cg.gallery.path(400))
+    assert L.lmax_guaranteed
+    assert L.lmax == L.lmax_bound
+    short = L.with_lmax(L.lanczos_lower)
+    assert not short.lmax_guaranteed
+    assert short.lmax_bound == L.lmax_bound
+    assert L.with_lmax(1.5 * L.lmax).lmax_guaranteed
+    assert short.with_lmax(L.lmax_bound).lmax_guaranteed
+
+
+def test_known_eigenvalues_guarantee_what_is_above_them():
+    L = cg.laplacian(cg.gallery.sensor(40, rng=0))
+    largest = L.eigenvalues[-1]
+    assert L.with_lmax(largest * (1 + 1e-9)).lmax_guaranteed
+    assert not L.with_lmax(largest * (1 - 1e-13)).lmax_guaranteed
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-11, 1e-100])
+def test_from_matrix_measures_the_diagonal_by_the_matrix_itself(scale):
+    with pytest.raises(ValueError, match="no combinatorial Laplacian: expected 0 on the diagonal of vertex 1, got 3"):
+        cg.Laplacian.from_matrix(scale * np.diag([1.0, 3.0]))
+    L = cg.Laplacian.from_matrix(scale * np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    assert_allclose(L.lmax, 2 * scale)
+
+
+@pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
+def test_from_matrix_takes_single_precision_as_it_rounds(kind):
+    matrix = cg.laplacian(cg.gallery.sensor(300, rng=0), kind).matrix.astype(np.float32)
+    L = cg.Laplacian.from_matrix(matrix, kind)
+    assert_allclose(L.matrix.toarray(), matrix.toarray(), rtol=1e-7)
+    lam = np.linalg.eigvalsh(L.matrix.toarray())
+    assert -1e-5 < L.lmin <= lam[0] + 1e-14
+    with pytest.raises(ValueError, match=f"no {kind} Laplacian"):
+        cg.Laplacian.from_matrix(matrix + 1e-3 * sparse.eye_array(300, dtype=np.float32), kind)
+
+
+def test_a_rejected_diagonal_is_told_with_all_digits_that_matter():
+    matrix = np.array([[1.000000001, -1.0], [-1.0, 1.0]])
+    with pytest.raises(ValueError, match=r"expected 1 on the diagonal of vertex 0, got 1\.000000001, which differs by"):
+        cg.Laplacian.from_matrix(matrix)
+
+
+@pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
+@given(W=weighted_graphs(self_loops=False))
+def test_lmin_is_below_the_spectrum_of_rounded_matrices(kind, W):
+    matrix = cg.laplacian(W, kind).matrix.toarray()
+    scale = max(np.abs(matrix).max(), 1e-300)
+    L = cg.Laplacian.from_matrix(np.round(matrix / scale, 11) * scale, kind)
+    lam = np.linalg.eigvalsh(L.matrix.toarray())
+    assert -1e-9 * scale <= L.lmin <= 0
+    assert L.lmin <= lam[0] + 1e-14 * scale
+    assert_allclose(L.shifted().matrix.toarray(), L.matrix.toarray() - L.lmin * np.eye(len(W)), atol=1e-15 * scale)
+
+
+def test_laplacians_are_pickled_without_their_packed_forms():
+    L = cg.laplacian(cg.gallery.grid(30)).with_lmax(7.999)
+    size = len(pickle.dumps(L))
+    cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1], 1.0), method="chebyshev").filter(np.ones(900, np.float32))
+    assert len(pickle.dumps(L)) <= 1.2 * size
+    again = pickle.loads(pickle.dumps(L))
+    assert (again.lmax, again.lmax_bound, again.kind) == (L.lmax, L.lmax_bound, L.kind)
+    assert (again.matrix != L.matrix).nnz == 0
+    f = np.random.default_rng(0).standard_normal(900)
+    p = cg.CayleyPolynomial([0.5, -0.25], 3.0)
+    assert_allclose(cg.CayleyFilter(again, p) @ f, cg.CayleyFilter(L, p) @ f)

@@ -81,6 +81,7 @@ def cayley_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docu
     g = made[0]
     info = g.filter(f, return_info=True)[1]
     sure = bounds.jacobi_sweeps(L, p, TOL * g.gain)
+    assert sure is not None
 
     def jacobi(n_iter: int) -> Array:
         return cg.CayleyFilter(L, p, "jacobi", TOL, n_iter=n_iter).filter(f)

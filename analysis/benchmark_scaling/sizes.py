@@ -19,7 +19,7 @@ from analysis.benchmark_scaling.settings import ORDER, PAPER_SWEEPS, REFERENCE_V
 from cayleygsp import bounds
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.methods.base import filter_gain
-from cayleygsp.methods.exact import exact_seconds
+from cayleygsp.methods.choice import exact_seconds
 
 if TYPE_CHECKING:
     pass
@@ -100,6 +100,7 @@ def measure_methods(
     few = entry(f"jacobi, K = {PAPER_SWEEPS}", start + PAPER_SWEEPS * sweep, lambda: jacobi(PAPER_SWEEPS))
     sweep = sweep if few["seconds"] is None else max(few["seconds"] - start, 0.0) / PAPER_SWEEPS
     sure = bounds.jacobi_sweeps(L, p, TOL * gain)
+    assert sure is not None
     return [
         few,
         entry(f"jacobi, tol {TOL:.0e}, K = {sure}".replace("e-0", "e-"), start + sure * sweep, lambda: jacobi(sure)),

@@ -19,13 +19,12 @@ from cayleygsp.bounds.contraction import (
     kappa,
 )
 from cayleygsp.bounds.jacobi import jacobi_bound, jacobi_rounding
-from cayleygsp.bounds.result import BOUND_KINDS, UNREACHABLE, Assumption, Bound, BoundKind
+from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind
 from cayleygsp.bounds.series import series_bound, series_degree, series_tails
 from cayleygsp.bounds.sweeps import affordable_zoom, jacobi_sweeps
 
 __all__ = [
     "BOUND_KINDS",
-    "UNREACHABLE",
     "Assumption",
     "Bound",
     "BoundKind",

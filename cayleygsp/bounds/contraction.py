@@ -12,7 +12,6 @@ from cayleygsp.responses.cayley import CayleyPolynomial
 # Power steps behind the bound of the contraction factor; each is one product.
 _POWER_STEPS = 20
 
-
 # Degrees that differ by no more than this, relatively, differ by the rounding of sums of weights.
 _SAME_DEGREE = 1e-12
 
@@ -69,7 +68,8 @@ def jacobi_factor(L: Laplacian, zoom: float) -> float:
     best += row_rounding(L) * (1 + best) if best else 0.0
     if L.kind == "normalized":
         # where only the matrix is known, off-diagonal parts of norm above 1 by rounding were let through
-        best = min(best, float((zoom * d / E).max()) * max(1.0, L.lmax - 1) * (1 + row_rounding(L)))
+        largest = max(1.0, L.lmax_bound - 1, 1 - L.lmin)
+        best = min(best, float((zoom * d / E).max()) * largest * (1 + row_rounding(L)))
     return best
 
 

@@ -16,14 +16,13 @@ from cayleygsp.bounds.contraction import (
     jacobi_error,
     jacobi_factor,
     kappa,
-    modulus,
     power,
     row_rounding,
 )
-from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind, check_polynomial
+from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind
+from cayleygsp.bounds.rounding import summation_floor, sweep_rounding
 from cayleygsp.laplacians import Laplacian, laplacian
-from cayleygsp.methods.base import summation_floor, unit_roundoff
-from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def jacobi_decay(L: Laplacian, h: float, kind: BoundKind) -> JacobiDecay:
 
 
 def jacobi_bound(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, kind: BoundKind = "sharp") -> Bound:
-    r"""Bound the error of the paper's scheme with K sweeps a power, without rescaling of the powers.
+    r"""Bound the error of the paper's scheme with K sweeps per power, without rescaling of the powers.
 
     ========= ==================================================================================================
     kind      :math:`\|Gf - \tilde Gf\|_2 / \|f\|_2 \le`
@@ -97,21 +96,21 @@ def jacobi_bound(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, ki
     safe: 7.09, proved
     sharp: 7.09, proved
     """
-    L, p = laplacian(graph), check_polynomial(polynomial)
+    L, p = laplacian(graph), as_cayley(polynomial)
     K = check_integer(n_iter, "n_iter", at_least=0)
     check_choice(kind, "kind", BOUND_KINDS)
-    found = jacobi_decay(L, p.zoom, kind)
-    value = found.error(p, K)
+    decay = jacobi_decay(L, p.zoom, kind)
+    value = decay.error(p, K)
     if kind == "paper":
         proved = min(jacobi_decay(L, p.zoom, other).error(p, K) for other in BOUND_KINDS if other != "paper")
-        return _paper_bound(L, p, found, value, proved)
-    return Bound(value, kind, True, (_diagonal_assumption(L, kind), _contraction_assumption(found)))
+        return _paper_bound(L, p, decay, value, proved)
+    return Bound(value, kind, True, (_diagonal_assumption(L, kind), _contraction_assumption(decay)))
 
 
-def _paper_bound(L: Laplacian, p: CayleyPolynomial, found: JacobiDecay, value: float, proved: float) -> Bound:
+def _paper_bound(L: Laplacian, p: CayleyPolynomial, decay: JacobiDecay, value: float, proved: float) -> Bound:
     """Say of the printed number what it supposes, and whether a proved one stands behind it."""
     regular = is_regular(L)
-    dominant = L.kind == "combinatorial" or found.rate < 1
+    dominant = L.kind == "combinatorial" or decay.rate < 1
     first_order = not p.coeffs[2:].any()
     covered = value >= proved
     assumptions = (
@@ -123,7 +122,7 @@ def _paper_bound(L: Laplacian, p: CayleyPolynomial, found: JacobiDecay, value: f
         Assumption(
             "κ < 1 (diagonal dominance)",
             dominant,
-            f"κ = {found.rate:.6g}: the bound {'falls' if dominant else 'does not fall'} with the number of sweeps",
+            f"κ = {decay.rate:.6g}: the bound {'falls' if dominant else 'does not fall'} with the number of sweeps",
         ),
         Assumption(
             "no higher powers of κ^K",
@@ -148,19 +147,20 @@ def _diagonal_assumption(L: Laplacian, kind: BoundKind) -> Assumption:
     return Assumption("constant diagonal", constant, text)
 
 
-def _contraction_assumption(found: JacobiDecay) -> Assumption:
-    name = "κ < 1 (diagonal dominance)" if found.kind == "safe" else "κ_E < 1"
-    falls = found.rate < 1
-    text = f"the rate is {found.rate:.6g}: the bound {'falls' if falls else 'does not fall'} with the number of sweeps"
+def _contraction_assumption(decay: JacobiDecay) -> Assumption:
+    name = "κ < 1 (diagonal dominance)" if decay.kind == "safe" else "κ_E < 1"
+    falls = decay.rate < 1
+    text = f"the rate is {decay.rate:.6g}: the bound {'falls' if falls else 'does not fall'} with the number of sweeps"
     return Assumption(name, falls, text)
 
 
 def jacobi_rounding(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, dtype: Any = np.float64) -> float:
     r"""Bound what rounding can add to the error of the scheme: to the safe, the sharp and a valid printed bound.
 
-    No iterate is larger than :math:`1 + q` times the solution, :math:`q = (\max E/\min E)^{1/2}`; a sweep is wrong by
-    a few units of roundoff times that, weighted by the rows' lengths, and later sweeps do not enlarge it by more than
-    q. With δ the sum over K + 1 sweeps, a becomes a + δ in the recurrence of :func:`jacobi_error`.
+    No iterate is larger than :math:`1 + q` times the solution, :math:`q = (\max E/\min E)^{1/2}` over the vertices with
+    edges; a sweep is wrong by a few units of roundoff times that, weighted by the rows' lengths, and later sweeps do
+    not enlarge it by more than q. With δ the sum over K + 1 sweeps, a becomes a + δ in the recurrence of
+    :func:`jacobi_error`.
 
     Parameters
     ----------
@@ -180,15 +180,13 @@ def jacobi_rounding(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int,
     >>> cg.bounds.jacobi_rounding(ring, p, n_iter=100) < 1e-12
     True
     """
-    L, p = laplacian(graph), check_polynomial(polynomial)
+    L, p = laplacian(graph), as_cayley(polynomial)
     K = check_integer(n_iter, "n_iter", at_least=0)
     if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"`dtype` must be float32 or float64, got {dtype!r}")
-    q = jacobi_condition(L, p.zoom)
-    step = unit_roundoff(dtype) * (2 * L.rounding_norm * p.zoom / float(modulus(L, p.zoom).min()) + 12)
-    delta = (K + 1) * q * (1 + q) * step
-    found = (jacobi_decay(L, p.zoom, kind) for kind in BOUND_KINDS if kind != "paper")
-    a = min(decay.factor * power(decay.rate, K + 1) for decay in found)
+    delta = sweep_rounding(L, p.zoom, K, dtype)
+    decays = (jacobi_decay(L, p.zoom, kind) for kind in BOUND_KINDS if kind != "paper")
+    a = min(decay.factor * power(decay.rate, K + 1) for decay in decays)
     j = 1 + np.flatnonzero(p.coeffs[1:])
     with np.errstate(over="ignore"):
         # (1 + a + δ)^j - (1 + a)^j without cancellation

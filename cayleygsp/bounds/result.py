@@ -6,16 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from cayleygsp._validation import check_real
-from cayleygsp.responses.cayley import CayleyPolynomial
 
 BoundKind: TypeAlias = Literal["sharp", "safe", "paper"]
 
-
 BOUND_KINDS: tuple[BoundKind, ...] = ("sharp", "safe", "paper")
-
-
-#: What :func:`jacobi_sweeps` returns if no number of sweeps is known to be enough.
-UNREACHABLE = 10**18
 
 
 @dataclass(frozen=True)
@@ -61,13 +55,6 @@ class Bound:
 
     def __float__(self) -> float:
         return self.value
-
-
-def check_polynomial(polynomial: Any) -> CayleyPolynomial:
-    """Return ``polynomial`` if it is a CayleyPolynomial."""
-    if not isinstance(polynomial, CayleyPolynomial):
-        raise TypeError(f"`polynomial` must be a CayleyPolynomial, got {type(polynomial).__name__}")
-    return polynomial
 
 
 def check_atol(atol: Any) -> float:

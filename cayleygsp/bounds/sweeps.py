@@ -10,19 +10,18 @@ from cayleygsp._typing import ArrayLike, GraphLike
 from cayleygsp._validation import check_choice, check_integer
 from cayleygsp.bounds.contraction import jacobi_error
 from cayleygsp.bounds.jacobi import jacobi_decay
-from cayleygsp.bounds.result import BOUND_KINDS, UNREACHABLE, BoundKind, check_atol, check_polynomial
+from cayleygsp.bounds.result import BOUND_KINDS, BoundKind, check_atol
 from cayleygsp.laplacians import laplacian
-from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.base import Response
+from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 # Zooms between which `affordable_zoom` looks, in units of one over the largest diagonal entry of the Laplacian, and
 # the relative precision of what it finds.
 _ZOOM_RANGE = (1e-12, 1e12)
-
-
 _ZOOM_PRECISION = 1e-6
 
 
-def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, kind: BoundKind = "sharp") -> int:
+def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, kind: BoundKind = "sharp") -> int | None:
     """Return the least number of sweeps K for which the bound is at most ``atol``.
 
     Parameters
@@ -38,8 +37,8 @@ def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, k
 
     Returns
     -------
-    int
-        ``UNREACHABLE`` (10**18) if the bound does not fall below ``atol`` however many sweeps are made.
+    int or None
+        None if the bound does not fall below ``atol`` however many sweeps are made.
 
     Examples
     --------
@@ -48,23 +47,23 @@ def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, k
     >>> [cg.bounds.jacobi_sweeps(graph, p, 1e-6, kind) for kind in ("sharp", "paper")]
     [104, 287]
     """
-    L, p, atol = laplacian(graph), check_polynomial(polynomial), check_atol(atol)
+    L, p, atol = laplacian(graph), as_cayley(polynomial), check_atol(atol)
     check_choice(kind, "kind", BOUND_KINDS)
-    found = jacobi_decay(L, p.zoom, kind)
-    if found.error(p, 0) <= atol:
+    decay = jacobi_decay(L, p.zoom, kind)
+    if decay.error(p, 0) <= atol:
         return 0
-    if found.rate == 0:
+    if decay.rate == 0:
         return 1  # the printed bound without edges: κ^0 is 1
-    if found.rate >= 1 or atol == 0:
-        return UNREACHABLE
+    if decay.rate >= 1 or atol == 0:
+        return None
     if kind == "paper":
-        K = np.log(atol / (p.error_weight() * found.factor)) / np.log(found.rate)
+        K = np.log(atol / (p.error_weight() * decay.factor)) / np.log(decay.rate)
     else:
-        K = (_log_contraction(p, atol) - np.log(found.factor)) / np.log(found.rate) - 1
+        K = (_log_contraction(p, atol) - np.log(decay.factor)) / np.log(decay.rate) - 1
     K = max(int(np.ceil(K)), 1)
     # logarithms are rounded: look next door
-    K = K - 1 if found.error(p, K - 1) <= atol else K
-    return K if found.error(p, K) <= atol else K + 1
+    K = K - 1 if decay.error(p, K - 1) <= atol else K
+    return K if decay.error(p, K) <= atol else K + 1
 
 
 def _log_contraction(p: CayleyPolynomial, atol: float) -> float:
@@ -117,7 +116,7 @@ def affordable_zoom(
     [0.19, 0.556, 1.382]
     """
     L = laplacian(graph)
-    p = polynomial if isinstance(polynomial, CayleyPolynomial) else CayleyPolynomial(polynomial, 1.0)
+    p = as_cayley(polynomial) if isinstance(polynomial, Response) else CayleyPolynomial(polynomial, 1.0)
     K, atol = check_integer(n_iter, "n_iter", at_least=0), check_atol(atol)
     check_choice(kind, "kind", BOUND_KINDS)
     d = float(L.diagonal.max())

@@ -38,9 +38,9 @@ from cayleygsp.cli.polynomial import (
 from cayleygsp.cli.printing import counted, print_facts, print_json, progress, warn
 from cayleygsp.cli.signals import SIGNAL_ENDINGS, load_signal
 from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight
+from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning, FilterInfo, GraphFilter, KernelFilter
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.exact import EIGENBASIS_VERTICES
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.function import KernelResponse
 
@@ -86,7 +86,7 @@ def filter_command(
     G, L = load(graph, kind, variable, seed)
     for h in (zoom, own.zoom if own is not None else None):
         check_product(h, L.lmax)
-    f = load_signal(signal, L.n_vertices)
+    f = load_signal(signal, L.n_vertices, G.labels)
     with progress(3) as step:
         step("design")
         g, what, fit = _prepare_filter(L, passing, own, zoom, order, tol, seed)

@@ -13,13 +13,12 @@ from cayleygsp._validation import check_choice, check_integer, check_positive, c
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.cayley import CayleyFilter
 from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
-from cayleygsp.filters.kernel import KernelFilter
 from cayleygsp.filters.signals import SignalBlock
 from cayleygsp.laplacians import laplacian
-from cayleygsp.methods.base import Response, filter_gain, over
+from cayleygsp.methods.base import over
 from cayleygsp.methods.choice import make_method
-from cayleygsp.responses.cayley import CayleyPolynomial
-from cayleygsp.responses.function import KernelResponse
+from cayleygsp.responses.base import Response
+from cayleygsp.responses.function import as_response
 
 
 class FilterBank:
@@ -30,7 +29,7 @@ class FilterBank:
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
         See :func:`laplacian`.
     responses : sequence
-        Cayley polynomials (zooms may differ) and functions of frequency.
+        Cayley polynomials (zooms may differ), Chebyshev polynomials and functions of frequency.
     tol : float
         Error allowed to each filter, relative to its gain.
     method : {"auto", "chebyshev", "exact"}
@@ -51,7 +50,7 @@ class FilterBank:
     def __init__(
         self,
         graph: GraphLike,
-        responses: CayleyPolynomial | Kernel | Sequence[CayleyPolynomial | Kernel],
+        responses: Response | Kernel | Sequence[Response | Kernel],
         tol: float = 1e-6,
         method: Method = "auto",
         *,
@@ -59,9 +58,7 @@ class FilterBank:
     ) -> None:
         self.laplacian = laplacian(graph, kind)
         given = [responses] if callable(responses) else list(responses)
-        self.responses: list[Response] = [
-            p if isinstance(p, CayleyPolynomial | KernelResponse) else KernelResponse(p) for p in given
-        ]
+        self.responses: list[Response] = [as_response(p) for p in given]
         if not self.responses:
             raise ValueError("`responses` must hold at least one filter, got none")
         check_choice(method, "method", ("auto", "chebyshev", "exact"))
@@ -69,7 +66,7 @@ class FilterBank:
         if method == "auto":
             method = "exact" if self.laplacian.has_eigenbasis and self.laplacian.n_vertices <= 500 else "chebyshev"
         self._method, self.reason = make_method(self.laplacian, self.responses, method, self.tol, None, False)
-        self.gains = np.array([filter_gain(self.laplacian, p) for p in self.responses])
+        self.gains = self._method.gains
 
     @property
     def method(self) -> str:
@@ -86,10 +83,9 @@ class FilterBank:
         """Return one of the filters."""
         response = self.responses[check_integer(index, "index", at_least=-len(self))]
         method: Method = "exact" if self.method == "exact" else "chebyshev"
-        if isinstance(response, CayleyPolynomial):
-            return CayleyFilter(self.laplacian, response, method, self.tol)
-        assert isinstance(response, KernelResponse)
-        return KernelFilter(self.laplacian, response.function, self.tol, method)
+        if response.cayley_form is not None:
+            return CayleyFilter(self.laplacian, response.cayley_form, method=method, tol=self.tol)
+        return GraphFilter(self.laplacian, response, method=method, tol=self.tol)
 
     def __repr__(self) -> str:
         return f"FilterBank(n_filters={len(self)}, n_vertices={self.laplacian.n_vertices}, method={self.method!r})"

@@ -14,8 +14,8 @@ from cayleygsp._validation import check_choice, check_integer, check_positive, c
 from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
 from cayleygsp.filters.signals import SignalBlock
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Response, filter_gain
 from cayleygsp.methods.choice import METHODS, make_method
+from cayleygsp.responses.base import Response
 
 
 class GraphFilter(LinearOperator):
@@ -57,7 +57,7 @@ class GraphFilter(LinearOperator):
         self.response = response
         self._method, self.reason = make_method(L, [response], method, self.tol, n_iter, normalize)
         self._may_fall_short = n_iter is not None  # a fixed number of sweeps is the user's own choice
-        self.gain = filter_gain(L, response)
+        self.gain = float(self._method.gains[0])
         super().__init__(np.dtype(np.float64), (L.n_vertices, L.n_vertices))
 
     @property

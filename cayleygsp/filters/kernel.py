@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cayleygsp._typing import GraphLike, Kernel, LaplacianKind, Method
+from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_positive
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
@@ -19,12 +19,17 @@ class KernelFilter(GraphFilter):
     function : callable
         Takes an array of frequencies, returns as many real numbers; finite on [0, lmax].
     tol : float
-        Error allowed, relative to the gain. Nothing is known of the function but its values, so the certificate
-        rests on samples; ``info.certificate`` says so.
+        Error allowed, relative to the gain. If nothing is known of the function but its values, the certificate
+        rests on samples; ``info.certificate`` says so, and ``info.reason`` where they were taken.
     method : {"auto", "chebyshev", "exact"}
         A function with jumps has no short series: use "exact" for it on small graphs.
     kind : {"combinatorial", "normalized"}, optional
         Which Laplacian, if the graph does not say.
+    lipschitz : float, optional
+        A number that no slope of the function exceeds. With it the error bound is proved.
+    breakpoints : array_like, optional
+        Frequencies beside which the function is sampled densely, so that a feature narrower than the usual samples lie
+        apart is seen.
 
     Examples
     --------
@@ -43,5 +48,8 @@ class KernelFilter(GraphFilter):
         method: Method = "auto",
         *,
         kind: LaplacianKind | None = None,
+        lipschitz: float | None = None,
+        breakpoints: ArrayLike | None = None,
     ) -> None:
-        super().__init__(laplacian(graph, kind), KernelResponse(function), method, check_positive(tol, "tol"))
+        response = KernelResponse(function, lipschitz=lipschitz, breakpoints=breakpoints)
+        super().__init__(laplacian(graph, kind), response, method, check_positive(tol, "tol"))

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from cayleygsp._typing import Array
-from cayleygsp.graph import Graph, as_adjacency
-from cayleygsp.io.edge_lists import read_edge_list
-from cayleygsp.io.files import check_file
+from cayleygsp._text import printable, quoted
+from cayleygsp._typing import Symmetrize
+from cayleygsp._validation import check_choice
+from cayleygsp.graph import SYMMETRIZE, AsymmetryError, Graph, as_adjacency
+from cayleygsp.io.content import Content, Request
+from cayleygsp.io.edge_lists import read_edge_list, read_edge_stream
+from cayleygsp.io.files import Readable, check_file
 from cayleygsp.io.graphml import read_graphml
 from cayleygsp.io.matlab import read_mat
-from cayleygsp.io.matrices import read_mtx, read_npy, read_npz
+from cayleygsp.io.matrices import read_npy, read_npz
+from cayleygsp.io.matrix_market import read_mtx
 
 
-def read_graph(path: str | os.PathLike[str], *, variable: str | None = None) -> Graph:
+def read_graph(
+    path: str | os.PathLike[str], *, variable: str | None = None, symmetrize: Symmetrize | None = None
+) -> Graph:
     r"""Return the graph in a file; the ending of its name tells the format.
 
     ============================================  ======================================================
@@ -25,7 +30,8 @@ def read_graph(path: str | os.PathLike[str], *, variable: str | None = None) -> 
     ``.npz``                                      sparse adjacency matrix by ``scipy.sparse.save_npz``
     ``.npy``                                      dense adjacency matrix by ``numpy.save``
     ``.mtx``, ``.mtx.gz``                         adjacency matrix in Matrix Market format
-    ``.mat``                                      adjacency matrix by MATLAB; version 7.3 needs ``h5py``
+    ``.mat``                                      adjacency matrix, or edges in ``i_inds`` and ``j_inds``, by
+                                                  MATLAB; version 7.3 needs ``h5py``
     ``.txt .edges .edgelist .csv .tsv``           edge list, also with ``.gz``
     ``.graphml``                                  GraphML, edge attribute ``weight``
     ============================================  ======================================================
@@ -38,11 +44,16 @@ def read_graph(path: str | os.PathLike[str], *, variable: str | None = None) -> 
         For ``.mat`` only: the variable that holds the adjacency matrix, ``"S.A"`` for field A of a struct S.
         If not given: the only square matrix, else the one called W, A, adjacency or Problem.A (the
         SuiteSparse collection).
+    symmetrize : {"max", "mean"}, optional
+        Accept a directed graph, and give both directions of an edge the larger of their weights or the mean (an
+        edge in one direction only then has half its weight), see :meth:`Graph.from_directed`. Each line of an
+        edge list is then an edge in one direction. If not given, a directed graph is an error.
 
     Returns
     -------
     Graph
-        Named as the file without its ending. Where vertices have names in the file, they are its ``labels``.
+        Named as the file without its ending. Where vertices have names in the file, they are its ``labels``;
+        where they have positions, these are its ``coords``.
 
     Raises
     ------
@@ -59,9 +70,21 @@ def read_graph(path: str | os.PathLike[str], *, variable: str | None = None) -> 
     blanks, tabs, a comma or a semicolon. Empty lines are skipped and so is what follows ``#`` or ``%`` at the
     start of a line or after a blank. An edge may come once or several times, in either direction, always with
     the same weight, and counts once. Names that are the numbers 0, …, n − 1 or 1, …, n, at least half of
-    them in use, are the vertices, those not in use without edges; other names are numbered in sorted order.
+    them in use, are the vertices, those not in use without edges; other names are numbered in sorted order,
+    numbers within names by their value ("v2" before "v10").
 
-    Nothing is ever unpickled.
+    Positions are read from the variables ``xy``, ``coords`` or ``coordinates`` (one row per vertex, two or three
+    columns), ``Problem.aux.coord`` or the vectors ``x``, ``y`` and perhaps ``z`` of a ``.mat``, and from the
+    attributes x, y and perhaps z, lon and lat, or longitude and latitude of the vertices of a GraphML file. They
+    are left out if some are missing or not finite.
+
+    The vertices in ``i_inds`` and ``j_inds`` of a ``.mat`` count from 0 if 0 is among them, else from 1; the
+    vector ``weights`` has the weights, 1 if there is none.
+
+    Nothing is ever unpickled, and sizes are checked before anything is allocated: a file cannot declare more
+    than it has room for, vertices without edges are limited to a million or 64 per byte of content, packed text
+    to 64 MiB or 100 times the size of the file, whichever is more, and the memory for reading to half of what is
+    available.
 
     Examples
     --------
@@ -78,22 +101,60 @@ def read_graph(path: str | os.PathLike[str], *, variable: str | None = None) -> 
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"`path` must be a string or a path, got {type(path).__name__}")
+    if symmetrize is not None:
+        check_choice(symmetrize, "symmetrize", SYMMETRIZE)
     file = Path(path)
     ending = _ending_of(file)
     check_file(file)
-    if variable is None:
-        matrix, labels = _READERS[ending](file)
-    elif ending == ".mat":
-        matrix, labels = read_mat(file, variable)
-    else:
-        raise ValueError(f"`variable` must be left out unless the file is a .mat, got {variable!r} for '{file}'")
-    return Graph(as_adjacency(matrix, name=str(file)), labels=labels, name=file.name[: -len(ending)])
+    if variable is not None and ending != ".mat":
+        raise ValueError(
+            f"`variable` must be left out unless the file is a .mat, got {quoted(variable)} for {quoted(file)}"
+        )
+    request = Request(variable, symmetrize)
+    return _graph(_READERS[ending](file, request), file, file.name[: -len(ending)], request)
+
+
+def read_edges(stream: Readable, *, name: str = "standard input", symmetrize: Symmetrize | None = None) -> Graph:
+    r"""Return the graph of an edge list in a stream of bytes, such as ``sys.stdin.buffer``.
+
+    Parameters
+    ----------
+    stream : binary file
+        Text in UTF-8, as in the files that :func:`read_graph` takes for edge lists.
+    name : str
+        What error messages call it.
+    symmetrize : {"max", "mean"}, optional
+        As for :func:`read_graph`.
+
+    Returns
+    -------
+    Graph
+        Without a name.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from cayleygsp.io import read_edges
+    >>> read_edges(BytesIO(b"ann bob\nbob cy\n"))
+    Graph(n_vertices=3, n_edges=2)
+    """
+    if symmetrize is not None:
+        check_choice(symmetrize, "symmetrize", SYMMETRIZE)
+    request = Request(symmetrize=symmetrize)
+    return _graph(read_edge_stream(stream, Path(name), request), Path(name), "", request)
+
+
+def _graph(content: Content, file: Path, name: str, request: Request) -> Graph:
+    try:
+        W = as_adjacency(content.matrix, name=printable(file), symmetrize=request.symmetrize)
+    except AsymmetryError as error:
+        raise AsymmetryError(f"{error}; symmetrize 'max' or 'mean' takes directed graphs") from None
+    return Graph(W, coords=content.coords, labels=content.labels, name=name)
 
 
 _EDGE_LISTS = (".txt", ".edges", ".edgelist", ".csv", ".tsv")
 
-
-_READERS: dict[str, Callable[[Path], tuple[Any, Array | None]]] = {
+_READERS: dict[str, Callable[[Path, Request], Content]] = {
     ".npz": read_npz,
     ".npy": read_npy,
     ".mtx": read_mtx,
@@ -109,5 +170,5 @@ def _ending_of(file: Path) -> str:
     """Return the ending of a file name, if it is a known one."""
     found = [ending for ending in _READERS if file.name.lower().endswith(ending)]
     if not found:
-        raise ValueError(f"'{file}' must have one of the endings {', '.join(_READERS)}")
+        raise ValueError(f"{quoted(file)} must have one of the endings {', '.join(_READERS)}")
     return max(found, key=len)

@@ -17,16 +17,17 @@ def mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: Float
     L, response = filter.laplacian, filter.response
     tails, proved = bounds.series_tails(L, response, k.size)
     series = DecayBound("series", factors * tails, np.full(k.size, proved))
-    if not isinstance(response, CayleyPolynomial):
+    form = response.cayley_form
+    if form is None:
         return [series]
-    jacobi = DecayBound("jacobi", factors * jacobi_tails(L, response, k), np.full(k.size, True))
+    jacobi = DecayBound("jacobi", factors * jacobi_tails(L, form, k), np.full(k.size, True))
     if p != 2:
         return [jacobi, series]
-    decay = theorem_4(L, response)
+    decay = theorem_4(L, form)
     c = float(np.mean([relative(decay[0], norm) for norm in norms]))
     printed = c * decay[1] ** k
     least = np.minimum(np.minimum(jacobi.mass, series.mass), 1.0)
-    valid = (k % response.order == 0) | (printed >= least)
+    valid = (k % form.order == 0) | (printed >= least)
     return [DecayBound("theorem 4", printed, valid, c, decay[1]), jacobi, series]
 
 

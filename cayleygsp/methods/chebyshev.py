@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, Response, filter_gain, unit_roundoff
+from cayleygsp.methods.base import Applied, FilterMethod, filter_gains
+from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries
+
+# Points beyond an interval that an eigenvalue may have left, at which the series is compared with the response.
+_POINTS_BEYOND = 257
+
+
+def _is_polynomial(response: Response) -> bool:
+    """Say whether a response is its own series, everywhere."""
+    return response.poles is not None and response.poles.size == 0
+
+
+def _recurrence_rounding(
+    series: ChebyshevSeries, rounding_norm: float, dtype: Any, spectrum: tuple[float, float]
+) -> float:
+    r"""Bound the rounding of the recurrence on a Laplacian with the given bounds of its spectrum.
+
+    A step :math:`(4/\lambda_{max}) \Delta t - 2t - t'` is wrong by at most
+    :math:`u(4R/\lambda_{max} + 40)` times the norm of t, R being the rounding norm of the Laplacian, and
+    the sensitivity of the series says what the steps add up to. Adding a_k t_k to the result K times costs
+    another :math:`u (K + 3) \sum |a_k|`.
+    """
+    if series.length == 0:
+        return 4 * unit_roundoff(dtype) * abs(float(series.coeffs[0]))
+    step = 4 * rounding_norm / series.length + 40
+    sensitivity = series.sensitivity
+    if spectrum[0] < series.lmin or spectrum[1] > series.lmax:
+        sensitivity = series.sensitivity_beyond(*spectrum)
+    total = float(np.abs(series.coeffs).sum()) * (series.degree + 3)
+    return unit_roundoff(dtype) * (step * sensitivity + total)
 
 
 class ChebyshevMethod(FilterMethod):
@@ -26,52 +57,82 @@ class ChebyshevMethod(FilterMethod):
     tol : float or None
         Error allowed to each, relative to its gain. None: the series as they are, in the precision of the
         signals.
+    gains : numpy.ndarray, optional
+        The gains, where they are known already.
     """
 
     name = "chebyshev"
     is_bank = True
 
-    def __init__(self, L: Laplacian, responses: Sequence[Response], tol: float | None) -> None:
-        self.laplacian = L
+    def __init__(
+        self, L: Laplacian, responses: Sequence[Response], tol: float | None, gains: FloatArray | None = None
+    ) -> None:
         self.tol = tol
-        self.gains = np.array([filter_gain(L, response) for response in responses])
-        allowed = (tol or 0.0) * self.gains
-        self.series = [self._expand(g, float(a)) for g, a in zip(responses, allowed, strict=True)]
-        (self.lmax,) = {series.lmax for series in self.series}
+        self.gains = filter_gains(L, responses) if gains is None else gains
+        self.series = self._expand_all(L, responses)
+        ((lmin, lmax),) = {(series.lmin, series.lmax) for series in self.series}
+        # an eigenvalue above `lmax` is certain not to exist, or not expected
+        self._spectrum = (L.lmin, lmax if lmax >= L.lmax_bound else L.lanczos_upper)
+        self.series = [self._look_again(L, g, s) for g, s in zip(responses, self.series, strict=True)]
+        # the recurrence runs on an interval that starts at 0
+        self.laplacian = L.shifted() if lmin < 0 else L
+        self.lmax = lmax - lmin
         self.degree = max(series.degree for series in self.series)
         self.coeffs = np.zeros((len(self.series), self.degree + 1))
         for row, series in zip(self.coeffs, self.series, strict=True):
             row[: series.degree + 1] = series.coeffs
         self._error_bounds: dict[Any, FloatArray] = {}
+        self._certify(L, responses)
+
+    def _certify(self, L: Laplacian, responses: Sequence[Response]) -> None:
+        """Say what the bounds rest on."""
+        reached = self._spectrum[1] <= self.series[0].lmax or all(_is_polynomial(g) for g in responses)
         if any(series.certificate == "sampled" for series in self.series):
             self.certificate = "sampled"
-        elif self.lmax < L.lmax and not L.has_eigenbasis:
+            where = f"and at all {L.n_vertices} eigenvalues" if L.has_eigenbasis else "and not at the eigenvalues"
+            self.evidence = f"the response was compared with its series at some thousand frequencies {where}"
+        elif self.series[0].lmax < L.lmax_bound and not (L.has_eigenbasis and reached):
             self.certificate = "estimated"
+            self.evidence = (
+                f"no eigenvalue is expected above {max(self._spectrum[1], self.series[0].lmax):.6g}, and none can be "
+                f"above {L.lmax_bound:.6g}"
+            )
 
-    def _expand(self, response: Response, allowed: float) -> ChebyshevSeries:
+    def _expand_all(self, L: Laplacian, responses: Sequence[Response]) -> list[ChebyshevSeries]:
+        """Expand all responses on one interval."""
+        allowed = (self.tol or 0.0) * self.gains
+        series = [self._expand(L, g, float(a)) for g, a in zip(responses, allowed, strict=True)]
+        if len({(s.lmin, s.lmax) for s in series}) == 1:
+            return series
+        # polynomials have an interval of their own
+        common = (min(L.lmin, 0.0), L.lmax)
+        return [
+            s if (s.lmin, s.lmax) == common else g.on_interval(*common) for g, s in zip(responses, series, strict=True)
+        ]
+
+    def _expand(self, L: Laplacian, response: Response, allowed: float) -> ChebyshevSeries:
         """Expand so that truncation and rounding together stay within what is allowed, if they can."""
-        series = response.series(self.laplacian.lmax, 0.9 * allowed)
-        floor = self._floor(series, np.float64)
+        series = response.series(L.lmax, 0.9 * allowed, lmin=L.lmin)
+        floor = _recurrence_rounding(series, L.rounding_norm, np.float64, (L.lmin, L.lmax))
         if allowed and series.error + floor > allowed > floor:
-            series = response.series(self.laplacian.lmax, 0.99 * (allowed - floor))
+            series = response.series(L.lmax, 0.99 * (allowed - floor), lmin=L.lmin)
         return series
 
-    def _floor(self, series: ChebyshevSeries, dtype: Any) -> float:
-        r"""Bound the rounding of the recurrence.
+    def _look_again(self, L: Laplacian, response: Response, series: ChebyshevSeries) -> ChebyshevSeries:
+        """Enlarge the error by what is seen at known eigenvalues, and beyond an interval that they may have left."""
+        error, top = series.error, self._spectrum[1]
+        if top > series.lmax and not _is_polynomial(response):
+            points = np.linspace(series.lmax, top, _POINTS_BEYOND)
+            with np.errstate(over="ignore", invalid="ignore"):
+                distances = np.abs(response.on_spectrum(points) - series(points))
+            error = max(error, 1.5 * float(np.nan_to_num(distances, nan=np.inf).max()))
+        if series.certificate == "sampled" and L.has_eigenbasis:
+            lam = L.eigenvalues
+            error = max(error, float(np.abs(response.on_spectrum(lam) - series(lam)).max()))
+        return replace(series, error=error)
 
-        A step :math:`(4/\lambda_{max}) \Delta t - 2t - t'` is wrong by at most
-        :math:`u(4R/\lambda_{max} + 40)` times the norm of t, R being the rounding norm of the Laplacian, and
-        the sensitivity of the series says what the steps add up to. Adding a_k t_k to the result K times costs
-        another :math:`u (K + 3) \sum |a_k|`.
-        """
-        if series.lmax == 0:
-            return 4 * unit_roundoff(dtype) * abs(float(series.coeffs[0]))
-        step = 4 * self.laplacian.rounding_norm / series.lmax + 40
-        sensitivity = series.sensitivity
-        if self.laplacian.lmax > series.lmax:
-            sensitivity = series.sensitivity_beyond(self.laplacian.lanczos_upper)
-        total = float(np.abs(series.coeffs).sum()) * (series.degree + 3)
-        return unit_roundoff(dtype) * (step * sensitivity + total)
+    def _floor(self, series: ChebyshevSeries, dtype: Any) -> float:
+        return _recurrence_rounding(series, self.laplacian.rounding_norm, dtype, self._spectrum)
 
     def error_bounds(self, dtype: Any) -> FloatArray:
         """Return the error of each filter, relative to the signal, when computed in the given precision."""

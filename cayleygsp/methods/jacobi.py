@@ -8,24 +8,15 @@ import numpy as np
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds import jacobi_contraction, jacobi_error
+from cayleygsp.bounds.rounding import summation_floor, sweep_rounding
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import (
-    Applied,
-    FilterMethod,
-    accumulated_error,
-    column_norms,
-    complex_product,
-    over,
-    residual_norms,
-    sum_powers,
-    summation_floor,
-    unit_roundoff,
-)
+from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
+from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 
 class JacobiMethod(FilterMethod):
-    r"""K sweeps a power: :math:`y \leftarrow J y + b_j` from :math:`y = b_j`.
+    r"""K sweeps per power: :math:`y \leftarrow J y + b_j` from :math:`y = b_j`.
 
     Here :math:`E = \mathrm{Diag}(h\Delta + iI)`, :math:`b_j = E^{-1}(h\Delta - iI) y_{j-1}` and
     :math:`J = I - E^{-1}(h\Delta + iI)`. The start vector is one application already, so that what is left after
@@ -41,13 +32,18 @@ class JacobiMethod(FilterMethod):
         Sweeps K ≥ 0 for each power.
     normalize : bool
         Rescale every y_j to the norm of the signal, as the paper suggests. The filter is then no longer linear.
+    gain : float, optional
+        The gain, where that is known already.
     """
 
     name = "jacobi"
 
-    def __init__(self, L: Laplacian, p: CayleyPolynomial, n_iter: int, normalize: bool) -> None:
+    def __init__(
+        self, L: Laplacian, p: CayleyPolynomial, n_iter: int, normalize: bool, gain: float | None = None
+    ) -> None:
         self.laplacian = L
         self.polynomial = p
+        self.gains = np.array([filter_gain(L, p) if gain is None else gain])
         self.n_iter = n_iter
         self.normalize = normalize
         self.E = p.zoom * L.diagonal[:, None] + 1j
@@ -57,7 +53,7 @@ class JacobiMethod(FilterMethod):
         return dtype
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
-        """Filter; with ``certify``, one more product a power measures the residual that it ends with."""
+        """Filter; with ``certify``, one more product per power measures the residual that it ends with."""
         norms = column_norms(f)
         histories: list[FloatArray] = []
         steps: list[FloatArray] = []
@@ -141,11 +137,5 @@ class JacobiMethod(FilterMethod):
         if self.normalize:
             return np.inf
         p, K = self.polynomial, self.n_iter
-        a = jacobi_contraction(self.laplacian, p.zoom, K)
-        # No iterate is larger than 1 + `condition` times the solution, a sweep is wrong by `step` of that, and
-        # later sweeps do not enlarge it by more than `condition`; K + 1 sweeps make one power.
-        E = np.abs(self.E)
-        condition = float(np.sqrt(E.max() / E.min()))
-        step = unit_roundoff(dtype) * (2 * self.laplacian.rounding_norm * p.zoom / E.min() + 12)
-        a += (K + 1) * condition * (1 + condition) * step
+        a = jacobi_contraction(self.laplacian, p.zoom, K) + sweep_rounding(self.laplacian, p.zoom, K, dtype)
         return jacobi_error(p, a) + summation_floor(p, dtype)

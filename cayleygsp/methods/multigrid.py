@@ -2,89 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
+from cayleygsp.bounds.rounding import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import (
-    Applied,
-    FilterMethod,
-    accumulated_error,
-    column_norms,
-    complex_product,
-    filter_gain,
-    over,
-    residual_norms,
-    solve_floor,
-    sum_powers,
-    summation_floor,
-)
+from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
+from cayleygsp.methods.cocg import cocg
+from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
-
-MAX_ITERATIONS = 500
-
-
-def cocg(
-    A: Callable[[ComplexArray], ComplexArray],
-    M: Callable[[ComplexArray], ComplexArray],
-    b: ComplexArray,
-    atol: float,
-    max_iterations: int = MAX_ITERATIONS,
-) -> tuple[ComplexArray, FloatArray]:
-    r"""Solve A x = b for a complex symmetric A by the conjugate orthogonal conjugate gradient method.
-
-    The conjugate gradient recurrence with the bilinear form :math:`x^\top y` in place of the inner product (van
-    der Vorst and Melissen, 1990). It stops when the recurred residual is at most ``atol``, when it has not
-    improved for 30 iterations, or at ``max_iterations``.
-
-    Parameters
-    ----------
-    A, M : callable
-        The operator and a real symmetric preconditioner, on vectors.
-    b : ndarray, shape (n,)
-        Right-hand side.
-    atol : float
-        Residual norm to reach.
-    max_iterations : int
-        The most iterations.
-
-    Returns
-    -------
-    x : ndarray, shape (n,)
-        The iterate with the smallest residual.
-    residuals : ndarray
-        Residual norms, the start's first.
-    """
-    x = np.zeros_like(b)
-    r = b.copy()
-    z = M(r)
-    p = z
-    rho = r @ z
-    residuals = [float(np.linalg.norm(r))]
-    best, best_x, best_at = residuals[0], x, 0
-    target = max(atol, 1e-17 * residuals[0])  # below that, the recurred residual says nothing of the true one
-    for k in range(1, max_iterations + 1):
-        if best <= target:
-            break
-        q = A(p)
-        mu = p @ q
-        if rho == 0 or mu == 0:  # the method has broken down; the residual tells how far it came
-            break
-        alpha = rho / mu
-        x = x + alpha * p
-        r = r - alpha * q
-        residuals.append(float(np.linalg.norm(r)))
-        if residuals[-1] < best:
-            best, best_x, best_at = residuals[-1], x, k
-        elif k - best_at >= 30:
-            break
-        z = M(r)
-        rho, rho_prev = r @ z, rho
-        p = z + (rho / rho_prev) * p
-    return best_x, np.array(residuals)
 
 
 class MultigridMethod(FilterMethod):
@@ -101,18 +30,29 @@ class MultigridMethod(FilterMethod):
         The response.
     tol : float
         Error allowed, relative to the gain.
+    gain : float, optional
+        The gain, where that is known already.
+
+    Notes
+    -----
+    The hierarchy is not pickled; it is built again on arrival.
     """
 
     name = "multigrid"
 
-    def __init__(self, L: Laplacian, p: CayleyPolynomial, tol: float) -> None:
-        from pyamg import smoothed_aggregation_solver
-
+    def __init__(self, L: Laplacian, p: CayleyPolynomial, tol: float, gain: float | None = None) -> None:
         self.laplacian = L
         self.polynomial = p
-        self.gain = filter_gain(L, p)
+        self.gain = filter_gain(L, p) if gain is None else gain
+        self.gains = np.array([self.gain])
         # an error of e in each of the solves for z costs 2e Σ_j j 2|c_j|
         self.target = 0.5 * tol * self.gain / (2 * p.error_weight()) if p.error_weight() else np.inf
+        self._prepare()
+
+    def _prepare(self) -> None:
+        from pyamg import smoothed_aggregation_solver
+
+        L, p = self.laplacian, self.polynomial
         A = sparse.csr_matrix(p.zoom * L.matrix + sparse.eye_array(L.n_vertices))
         A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
         # `local` weights and Gauss–Seidel need no random vectors: the hierarchy is the same every time
@@ -125,6 +65,13 @@ class MultigridMethod(FilterMethod):
             max_coarse=200,
         )
         self._cycle = self._hierarchy.aspreconditioner(cycle="V")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_hierarchy", "_cycle")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
 
     def reaches_tolerance(self, tol: float | None) -> bool:
         """Compare the rounding of the measured residuals with half the tolerance."""

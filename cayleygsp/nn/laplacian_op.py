@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# Power steps towards a guaranteed bound of the spectrum: as many as the Laplacian of the core takes.
-POWER_STEPS = 8
+from cayleygsp.spectrum import POWER_STEPS
 
 
 @torch.library.custom_op("cayleygsp::build_laplacian", mutates_args=())

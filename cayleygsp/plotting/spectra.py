@@ -21,7 +21,7 @@ from cayleygsp.plotting._style import (
     plain_spines,
     use_axes,
 )
-from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle, cayley_transform
+from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley, cayley_angle, cayley_transform
 
 AnyResponse: TypeAlias = Callable[[FloatArray], ArrayLike]
 
@@ -193,8 +193,7 @@ def unrolled_response(
     >>> p = cg.CayleyPolynomial([0.5, -0.25], zoom=1.0)
     >>> ax = cg.plotting.unrolled_response(p, lam, ax=Figure().subplots())
     """
-    if not isinstance(polynomial, CayleyPolynomial):
-        raise TypeError(f"`polynomial` must be a CayleyPolynomial, got {type(polynomial).__name__}")
+    polynomial = as_cayley(polynomial)
     lam, h = checked_frequencies(eigenvalues), polynomial.zoom
     n_marked = check_integer(n_marked, "n_marked", at_least=0)
     ax = use_axes(ax)

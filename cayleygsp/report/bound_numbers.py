@@ -150,8 +150,7 @@ def needs(L: Laplacian, polynomial: CayleyPolynomial, atol: float, n_iter: int) 
     n_iter : int
         K ≥ 0.
     """
-    sweeps = {kind: bounds.jacobi_sweeps(L, polynomial, atol, kind) for kind in bounds.BOUND_KINDS}
-    known = {kind: None if K >= bounds.UNREACHABLE else K for kind, K in sweeps.items()}
+    known = {kind: bounds.jacobi_sweeps(L, polynomial, atol, kind) for kind in bounds.BOUND_KINDS}
     try:
         degree = bounds.series_degree(L, polynomial, atol)
     except ValueError:  # millions of terms

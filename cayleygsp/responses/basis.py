@@ -18,7 +18,13 @@ import numpy as np
 from cayleygsp._typing import ArrayLike, ComplexArray, FloatArray
 from cayleygsp._validation import check_coefficients, check_integer, check_positive, check_real
 from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle
-from cayleygsp.responses.series import MAX_SAMPLES, chebyshev_coefficients, chebyshev_nodes
+from cayleygsp.responses.series import (
+    MAX_SAMPLES,
+    chebyshev_coefficients,
+    chebyshev_nodes,
+    interpolation_error,
+    truncate,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +34,7 @@ class PowerSeries:
     Attributes
     ----------
     coeffs : numpy.ndarray, shape (n_functions, K + 1)
-        One series a row, all cut at the same degree K.
+        One series per row, all cut at the same degree K.
     lmax : float
         Right end of the interval.
     error : float
@@ -113,7 +119,7 @@ def zoom_derivative(order: int, *, real: bool = False) -> FloatArray:
     Returns
     -------
     numpy.ndarray, shape (basis_size(r), basis_size(r + 1))
-        One row a function.
+        One row per function.
 
     Examples
     --------
@@ -200,10 +206,7 @@ def power_coefficients(order: int, zoom: float, lmax: float, tol: float, *, real
     n = power_samples(order, zoom, lmax, tol)
     nodes = chebyshev_nodes(n, lmax)
     a = chebyshev_coefficients(power_basis(order, zoom * nodes, real=real).T)
-    # as in `series_from_samples`: what lies beyond the samples, their errors, and the rounding of the transform
-    lebesgue = 1 + 2 / np.pi * np.log(n + 1)
-    fixed = max(tol, 1e-15) / 50 + lebesgue * rounding + 2**-51 * np.log2(n + 1) * np.sqrt(2 * n) * 2
-    left_out = np.cumsum(np.abs(a[:, ::-1]), axis=1)[:, ::-1].max(axis=0)
-    tail = np.append(left_out, 0.0)
-    n_terms = max(int(np.argmax(tail <= max(tol - fixed, 0.1 * fixed))), 1)
-    return PowerSeries(np.ascontiguousarray(a[:, :n_terms]), lmax, float(tail[n_terms] + fixed))
+    # nothing that matters lies beyond the samples: see `power_samples`
+    fixed = interpolation_error(n, 2.0, beyond=max(tol, 1e-15) / 100, sample_error=rounding)
+    n_terms, left_out = truncate(a, max(tol - fixed, 0.1 * fixed))
+    return PowerSeries(np.ascontiguousarray(a[:, :n_terms]), lmax, left_out + fixed)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, Kernel
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive
+from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def cayley_angle(x: ArrayLike) -> FloatArray:
     return -2 * np.arctan2(1.0, check_eigenvalues(x))
 
 
-class CayleyPolynomial:
+class CayleyPolynomial(Response):
     r"""A Cayley polynomial of order r, Eq. (3) of the paper.
 
     .. math:: g_{c,h}(\lambda) = c_0 + 2\,\mathrm{Re} \sum_{j=1}^r c_j\, C(h\lambda)^j,
@@ -198,8 +199,22 @@ class CayleyPolynomial:
         r"""Return :math:`2\sum_j j|c_j|`, what an error of one in C(hΔ) can cost (M of Proposition 1, twice)."""
         return float(2 * np.arange(self.order + 1) @ np.abs(self.coeffs))
 
-    def series(self, lmax: float, atol: float) -> ChebyshevSeries:
-        r"""Expand in Chebyshev polynomials on [0, lmax] with a proved error.
+    @property
+    def cayley_form(self) -> CayleyPolynomial:
+        """The polynomial itself."""
+        return self
+
+    @property
+    def poles(self) -> ComplexArray:
+        """The two poles ±i/h, each of order r at most."""
+        return np.array([1j, -1j], dtype=np.complex128) / self.zoom
+
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
+        r"""Return :math:`4h \sum_j j|c_j|`, as :math:`|C'| \le 2`."""
+        return 2 * self.zoom * self.error_weight()
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
+        r"""Expand in Chebyshev polynomials on [lmin, lmax] with a proved error.
 
         The response is analytic but for poles of order r at :math:`\lambda = \pm i/h`. On any ellipse
         :math:`E_\rho` around the interval that leaves them outside, :math:`|g| \le M(\rho)`, and the
@@ -212,6 +227,8 @@ class CayleyPolynomial:
             Right end of the interval.
         atol : float
             Largest error allowed; the series carries the error that it has.
+        lmin : float
+            Left end of the interval, ≤ 0.
 
         Raises
         ------
@@ -219,38 +236,68 @@ class CayleyPolynomial:
             If zoom times lmax is so large that the series would have millions of terms.
         """
         rounding = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
-        if lmax == 0:
+        if lmax == lmin:
             return ChebyshevSeries.constant(float(self(0.0)), rounding)
-        n_samples = max(self.degree_bound(lmax, atol), 16)
+        n_samples = max(self.degree_bound(lmax, atol, lmin=lmin), 16)
         if n_samples > MAX_SAMPLES:
             raise ValueError(
                 f"`zoom` times the spectral bound is {self.zoom * lmax:.3g}: a Chebyshev series would need "
                 f"about {n_samples:.1g} terms; use method='multigrid'"
             )
         n_samples = int(n_samples)
-        delta, log_M = self.ellipse_bounds(lmax)
+        delta, log_M = self.ellipse_bounds(lmax, lmin)
         beyond = float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - n_samples) * np.log1p(delta))))
-        values = self(chebyshev_nodes(n_samples, lmax))
-        return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding)
+        values = self(chebyshev_nodes(n_samples, lmax, lmin))
+        # points beside a left end below zero are rounded in absolute size, not relative to themselves
+        rounding += 2**-52 * abs(lmin) * self.lipschitz_bound(lmin, lmax)
+        return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding, lmin=lmin)
 
-    def degree_bound(self, lmax: float, atol: float) -> float:
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return a number N of samples beyond which the series is worth less than a hundredth of ``atol``."""
-        if lmax == 0:
+        if lmax == lmin:
             return 0.0
         scale = float(np.abs(self.coeffs).sum())
         if scale == 0:
             return 0.0
-        delta, log_M = self.ellipse_bounds(lmax)
+        delta, log_M = self.ellipse_bounds(lmax, lmin)
         target = max(atol / 100, 1e-17 * scale)
         # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
         return float(np.ceil(np.min((np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta))))
 
-    def ellipse_bounds(self, lmax: float) -> tuple[FloatArray, FloatArray]:
+    def tails(self, lmax: float, n_degrees: int, *, lmin: float = 0.0) -> FloatArray:
+        """Bound the tails by the coefficients, or by the poles alone, which has no floor, where that is smaller."""
+        if lmax == lmin:
+            return np.zeros(n_degrees)
+        # a series too long to be computed: what the poles tell must do
+        short = self.degree_bound(lmax, 0.0, lmin=lmin) <= MAX_SAMPLES
+        tails = super().tails(lmax, n_degrees, lmin=lmin) if short else np.full(n_degrees, np.inf)
+        with np.errstate(over="ignore", under="ignore"):
+            for log_tail, log_rho in zip(*self._ellipse_tails(lmax, lmin), strict=True):
+                np.minimum(tails, np.exp(log_tail - np.arange(n_degrees) * log_rho), out=tails)
+        return tails
+
+    def tail_degree(self, lmax: float, atol: float, *, lmin: float = 0.0) -> int:
+        """Return a degree at which the poles alone say that the tail is at most ``atol``, or the series has ended."""
+        degree = super().tail_degree(lmax, atol, lmin=lmin)
+        if lmax == lmin:
+            return degree
+        log_tail, log_rho = self._ellipse_tails(lmax, lmin)
+        needed = float(np.min((log_tail - np.log(atol)) / log_rho))  # -inf for the response 0
+        return max(degree, int(needed) + 1 if np.isfinite(needed) else 0)
+
+    def _ellipse_tails(self, lmax: float, lmin: float) -> tuple[FloatArray, FloatArray]:
+        """Return log A and log ρ for ellipses short of the poles: the tail beyond K is at most A ρ^{-K} for each."""
+        delta, log_M = self.ellipse_bounds(lmax, lmin)
+        # |a_k| ≤ 2 M ρ^{-k}, summed over k > K
+        return np.log(2 / delta) + log_M, np.log1p(delta)
+
+    def ellipse_bounds(self, lmax: float, lmin: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of |g| on them."""
-        # Where hλ = -i on the scale on which [0, lmax] is [-1, 1]: -1 - iε. The ellipse through it has the
+        # Where hλ = -i on the scale on which [lmin, lmax] is [-1, 1]: -1 + t - iε. The ellipse through it has the
         # half axis a = 1 + alpha, and ρ = a + sqrt(a² - 1); all of it is written without cancellation.
-        eps = 2 / (self.zoom * lmax)
-        alpha = eps / 2 * (1 + eps / (np.hypot(2, eps) + 2))
+        eps, t = 2 / (self.zoom * (lmax - lmin)), -2 * lmin / (lmax - lmin)
+        near, far = np.hypot(t, eps) + t, np.hypot(2 - t, eps) + 2 - t
+        alpha = eps / 2 * (eps / near + eps / far)
         delta = (alpha + np.sqrt(alpha) * np.sqrt(alpha + 2)) * np.linspace(0.02, 0.99, 98)
         # confocal ellipses are nearest to each other on the long axis
         gap = (alpha - delta * (delta / (2 * (1 + delta)))) / eps
@@ -259,6 +306,20 @@ class CayleyPolynomial:
         with np.errstate(divide="ignore"):
             log_c = np.log(2 * np.abs(self.coeffs))
         return delta, np.logaddexp.reduce(log_c + np.outer(log_C, np.arange(self.order + 1)), axis=1)
+
+
+def as_cayley(polynomial: Any, name: str = "polynomial") -> CayleyPolynomial:
+    """Return a response's form as a Cayley polynomial.
+
+    Raises
+    ------
+    TypeError
+        If it has none.
+    """
+    form = polynomial.cayley_form if isinstance(polynomial, Response) else None
+    if form is None:
+        raise TypeError(f"`{name}` must be a CayleyPolynomial, got {type(polynomial).__name__}")
+    return form
 
 
 def chebyshev_as_cayley(coeffs: ArrayLike, lmax: float, degree: float, zoom: float = 1.0) -> CayleyPolynomial:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
-from cayleygsp._typing import Array, ArrayLike, FloatArray, Kernel
+from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, Kernel
 from cayleygsp._validation import check_coefficients, check_eigenvalues
-from cayleygsp.responses.series import ChebyshevSeries
+from cayleygsp.responses.base import Response
+from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
 
 if TYPE_CHECKING:
     from cayleygsp.design import Fit, Norm, Weight
 
 
-class ChebyshevPolynomial:
+class ChebyshevPolynomial(Response):
     r"""The response :math:`g(\lambda) = \sum_{k=0}^r \alpha_k T_k(2\lambda/\lambda_{max} - 1)`.
 
     Parameters
@@ -123,10 +124,46 @@ class ChebyshevPolynomial:
         """Return the response at the given frequencies, in their shape."""
         return self._series(check_eigenvalues(eigenvalues))
 
-    def series(self, lmax: float, atol: float) -> ChebyshevSeries:
+    @property
+    def poles(self) -> ComplexArray:
+        """A polynomial has none."""
+        return np.zeros(0, dtype=np.complex128)
+
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
+        """Bound the slope through the coefficients of the derivative."""
+        return self._series.slope_beyond(lmin, lmax)
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Return the polynomial as it is, on its own interval."""
         return self._series
 
-    def degree_bound(self, lmax: float, atol: float) -> float:
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return the order."""
         return float(self._series.degree)
+
+    def on_interval(self, lmin: float, lmax: float) -> ChebyshevSeries:
+        """Return the same polynomial as a series on another interval: r + 1 samples say all of it, but for rounding."""
+        own = self._series
+        if (lmin, lmax) == (own.lmin, own.lmax):
+            return own
+        if own.length == 0:
+            return ChebyshevSeries(own.coeffs, lmax, own.error, lmin=lmin)
+        if lmax == lmin:
+            return ChebyshevSeries.constant(float(self(np.zeros(1))[0]))
+        growth = own.growth(lmin, lmax)
+        rounding = 2**-50 * (self.order + 1) ** 2 * float(growth @ np.abs(self.coeffs))
+        values = self(chebyshev_nodes(self.order + 1, lmax, lmin))
+        return series_from_samples(values, lmax, 0.0, beyond=0.0, sample_error=rounding, lmin=lmin)
+
+    def tails(self, lmax: float, n_degrees: int, *, lmin: float = 0.0) -> FloatArray:
+        """Bound the tails by the coefficients; the series ends with the order."""
+        if lmax == lmin:
+            return np.zeros(n_degrees)
+        inside = lmin >= 0 and lmax <= self.lmax
+        tails = (self._series if inside else self.on_interval(lmin, lmax)).tails(n_degrees)
+        tails[self.order :] = 0.0
+        return tails
+
+    def tail_degree(self, lmax: float, atol: float, *, lmin: float = 0.0) -> int:
+        """Return the order."""
+        return self.order

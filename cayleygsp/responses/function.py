@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import fft
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, Kernel
-from cayleygsp._validation import check_eigenvalues
-from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
+from cayleygsp._validation import check_coefficients, check_eigenvalues, check_real
+from cayleygsp.responses.base import Response
+from cayleygsp.responses.series import (
+    MAX_SAMPLES,
+    Certificate,
+    ChebyshevSeries,
+    chebyshev_nodes,
+    series_from_samples,
+)
 
 # Largest number of samples of an unknown function; one that needs more is not smooth.
 MAX_KERNEL_SAMPLES = 2**14
@@ -14,24 +24,56 @@ MAX_KERNEL_SAMPLES = 2**14
 # As fine as the gain is looked for: a feature that shows there must show in the series.
 MIN_KERNEL_SAMPLES = 2**11
 
+# Points on either side of a breakpoint, at distances that are halved again and again.
+_HALVINGS = 50
 
-class KernelResponse:
-    """A function of frequency that a user wrote, with its Chebyshev series found by sampling.
+
+class KernelResponse(Response):
+    """A function of frequency that a user wrote, with its Chebyshev series from samples.
 
     Parameters
     ----------
     function : callable
-        Takes an array of frequencies and returns as many real, finite numbers.
+        Takes an array of frequencies and returns as many real, finite numbers. It need not exist below 0: there it is
+        taken to have the value that it has at 0.
+    lipschitz : float, optional
+        A number that no slope of the function exceeds. With it bounds are proved, and not only seen on samples.
+    breakpoints : array_like, optional
+        Frequencies beside which the function is sampled densely, so that a narrow feature there is seen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cayleygsp.responses.function import KernelResponse
+    >>> heat = KernelResponse(lambda lam: np.exp(-lam), lipschitz=1.0)
+    >>> heat.certificate, heat.series(4.0, 1e-4).error <= 1e-4
+    ('proved', True)
     """
 
-    def __init__(self, function: Kernel) -> None:
+    lowest_frequency = 0.0
+
+    def __init__(
+        self, function: Kernel, *, lipschitz: float | None = None, breakpoints: ArrayLike | None = None
+    ) -> None:
         if not callable(function):
             raise TypeError(f"`function` must be callable, got {type(function).__name__}")
         self.function = function
-        self._series: dict[tuple[float, float], ChebyshevSeries] = {}
+        self.lipschitz = None if lipschitz is None else check_real(lipschitz, "lipschitz")
+        if self.lipschitz is not None and not (np.isfinite(self.lipschitz) and self.lipschitz >= 0):
+            raise ValueError(f"`lipschitz` must be finite and not negative, got {lipschitz!r}")
+        points = check_coefficients([] if breakpoints is None else breakpoints, "breakpoints")
+        if points.dtype.kind == "c":
+            raise TypeError(f"`breakpoints` must be real numbers, got dtype {points.dtype}")
+        self.breakpoints: FloatArray = np.sort(points.astype(np.float64))
+        self.certificate: Certificate = "sampled" if self.lipschitz is None else "proved"
+        self._series: dict[tuple[float, float, float], ChebyshevSeries] = {}
 
     def __repr__(self) -> str:
         return f"KernelResponse({getattr(self.function, '__name__', self.function)!s})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the series behind: they are made again when they are needed."""
+        return {**self.__dict__, "_series": {}}
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
@@ -51,38 +93,81 @@ class KernelResponse:
             )
         return values.astype(np.float64)
 
-    def series(self, lmax: float, atol: float) -> ChebyshevSeries:
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
+        """Return what the user says of the slopes."""
+        return self.lipschitz
+
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return the breakpoints in the interval and points beside them at halved distances."""
+        inside = self.breakpoints[(self.breakpoints >= max(lmin, 0.0)) & (self.breakpoints <= lmax)]
+        steps = (lmax - lmin) * 2.0 ** -np.arange(1, _HALVINGS + 1)
+        beside = np.add.outer(inside, np.concatenate([-steps, [0.0], steps]))
+        return np.clip(beside.ravel(), max(lmin, 0.0), lmax)
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Double the samples until the upper half of the coefficients is negligible, then look between them.
 
-        Nothing is known of the function but its values, so the error is what was seen at four times as many other
-        points and half as much again, or what the coefficients beyond suggest, whichever is larger.
+        If nothing is known of the function but its values, the error is what was seen at four times as many other
+        points and half as much again, or what the coefficients beyond suggest, whichever is larger. If its slopes are
+        known not to exceed ℓ, the distance q of the series is looked at on a grid that is fine enough:
+        between two points no further apart than s, it is at most their maximum of q plus (ℓ + ℓ')s/2, ℓ' being a bound
+        of the slopes of the series.
         """
-        if lmax == 0:
-            return ChebyshevSeries(self(np.zeros(1)), 0.0, 0.0, "sampled")
-        key = (lmax, atol)
+        if lmax == lmin:
+            return ChebyshevSeries.constant(float(self(np.zeros(1))[0]), certificate=self.certificate)
+        key = (lmin, lmax, atol)
         if key not in self._series:
-            self._series[key] = self._expand(lmax, atol)
+            self._series[key] = self._expand(lmin, lmax, atol)
         return self._series[key]
 
-    def degree_bound(self, lmax: float, atol: float) -> float:
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return the degree of the series, which must be computed to know it; infinite if it is not resolved."""
-        series = self.series(lmax, atol)
+        series = self.series(lmax, atol, lmin=lmin)
         return float(series.degree) if series.error <= max(atol, 1e-12) or atol == 0 else np.inf
 
-    def _expand(self, lmax: float, atol: float) -> ChebyshevSeries:
+    def _expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
         n = MIN_KERNEL_SAMPLES
         while True:
-            values = self(chebyshev_nodes(n, lmax))
+            values = self.on_spectrum(chebyshev_nodes(n, lmax, lmin))
             whole = series_from_samples(values, lmax, 0.0, beyond=0.0)
             upper_half = float(np.abs(whole.coeffs[n // 2 :]).sum())
             if upper_half <= max(0.05 * atol, 4 * whole.error) or n >= MAX_KERNEL_SAMPLES:
                 break
             n *= 2
-        cut = series_from_samples(values, lmax, 0.6 * atol, beyond=upper_half / 2, certificate="sampled")
-        seen = self._largest_distance(cut, n)
-        return ChebyshevSeries(cut.coeffs, lmax, max(1.5 * seen, cut.error), "sampled")
+        share = 0.6 if self.lipschitz is None else 0.3
+        cut = series_from_samples(
+            values, lmax, share * atol, beyond=upper_half / 2, certificate=self.certificate, lmin=lmin
+        )
+        if self.lipschitz is not None:
+            error = self._proved_distance(cut, self.lipschitz, atol)
+        else:
+            error = max(1.5 * self._largest_distance(cut, n), cut.error)
+        return ChebyshevSeries(cut.coeffs, lmax, error, self.certificate, lmin)
 
     def _largest_distance(self, series: ChebyshevSeries, n: int) -> float:
-        """Look at points that were not sampled, and at the ends."""
-        others: FloatArray = np.append(chebyshev_nodes(4 * n + 1, series.lmax), [0.0, series.lmax])
-        return float(np.abs(self(others) - series(others)).max())
+        """Look at points that were not sampled, at the ends, and where the user says that something is to be seen."""
+        lmin, lmax = series.lmin, series.lmax
+        others = np.concatenate([chebyshev_nodes(4 * n + 1, lmax, lmin), [lmin, lmax], self.places(lmin, lmax)])
+        return float(np.abs(self.on_spectrum(others) - series(others)).max())
+
+    def _proved_distance(self, series: ChebyshevSeries, lipschitz: float, atol: float) -> float:
+        """Bound the distance of the series by its values on a fine grid and by the slopes between them."""
+        slope = lipschitz + series.steepest_slope
+        # the points of a Chebyshev grid are at most π/2 of the mean distance apart, and the ends half as far
+        wanted = slope * series.length * np.pi / 4 / max(0.3 * atol, 1e-300)
+        n = int(2 ** np.clip(np.ceil(np.log2(max(wanted, 1.0))), np.log2(8 * MIN_KERNEL_SAMPLES), np.log2(MAX_SAMPLES)))
+        n = max(n, 2 * series.coeffs.size)
+        points = chebyshev_nodes(n, series.lmax, series.lmin)
+        padded = np.zeros(n)
+        padded[: series.coeffs.size] = series.coeffs * n
+        padded[0] *= 2
+        values = fft.idct(padded, type=2)
+        seen = float(np.abs(self.on_spectrum(points) - values).max())
+        size = float(np.abs(series.coeffs).sum())
+        rounding = 2**-50 * (np.log2(n) * size + abs(series.lmax) * slope)
+        return float(seen + slope * series.length * np.pi / (4 * n) + rounding)
+
+
+def as_response(response: Any) -> Response:
+    """Return a response as it is, and a function of frequency as one of which only samples are known."""
+    return response if isinstance(response, Response) else KernelResponse(response)

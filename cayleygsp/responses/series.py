@@ -1,20 +1,23 @@
-r"""Chebyshev series of a response on [0, lmax], with bounds of what they leave out and of their rounding.
+r"""Chebyshev series of a response on [lmin, lmax], with bounds of what they leave out and of their rounding.
 
-A series is :math:`\sum_k a_k T_k(\tilde\lambda)` with :math:`\tilde\lambda = 2\lambda/\lambda_{max} - 1`. The
-first coefficient is not halved.
+A series is :math:`\sum_k a_k T_k(\tilde\lambda)` with
+:math:`\tilde\lambda = 2(\lambda - \lambda_{min})/(\lambda_{max} - \lambda_{min}) - 1`. The interval starts at 0, or
+just below it where rounded entries of a given Laplacian put eigenvalues there. The first coefficient is not halved.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import fft
 
 from cayleygsp._typing import Array, FloatArray
+
+Certificate: TypeAlias = Literal["proved", "sampled"]
 
 # More samples than this mean that a series is the wrong tool.
 MAX_SAMPLES = 2**22
@@ -25,7 +28,7 @@ _SHARP_DEGREE = 6000
 
 @dataclass(frozen=True, eq=False)
 class ChebyshevSeries:
-    """Coefficients on [0, lmax] and a bound of the error that they make.
+    """Coefficients on [lmin, lmax] and a bound of the error that they make.
 
     Attributes
     ----------
@@ -38,17 +41,25 @@ class ChebyshevSeries:
     certificate : {"proved", "sampled"}
         Whether the error follows from the analytic form of the response, or was seen on samples of a function
         of which nothing else is known.
+    lmin : float
+        Left end of the interval.
     """
 
     coeffs: FloatArray
     lmax: float
     error: float
-    certificate: Literal["proved", "sampled"] = "proved"
+    certificate: Certificate = "proved"
+    lmin: float = 0.0
 
     @classmethod
-    def constant(cls, value: float, error: float = 0.0) -> ChebyshevSeries:
+    def constant(cls, value: float, error: float = 0.0, certificate: Certificate = "proved") -> ChebyshevSeries:
         """Return the one term that is left of a response on the interval [0, 0]."""
-        return cls(np.array([value]), 0.0, error)
+        return cls(np.array([value]), 0.0, error, certificate)
+
+    @property
+    def length(self) -> float:
+        """Length of the interval."""
+        return self.lmax - self.lmin
 
     @property
     def degree(self) -> int:
@@ -57,9 +68,33 @@ class ChebyshevSeries:
 
     def __call__(self, lam: Array) -> Array:
         """Return the value of the series."""
-        if self.lmax == 0:
+        if self.length == 0:
             return np.full(np.shape(lam), self.coeffs[0])
-        return chebyshev.chebval(2 * np.asarray(lam) / self.lmax - 1, self.coeffs)
+        return chebyshev.chebval(2 * (np.asarray(lam) - self.lmin) / self.length - 1, self.coeffs)
+
+    def tails(self, n_degrees: int) -> FloatArray:
+        """Bound what is left out beyond the degrees 0 … n - 1."""
+        beyond = np.append(np.cumsum(np.abs(self.coeffs[:0:-1]))[::-1], 0.0) + self.error
+        return beyond[np.minimum(np.arange(n_degrees), self.degree)]
+
+    @cached_property
+    def steepest_slope(self) -> float:
+        """An upper bound of the slope of the series on its interval: the sum of its derivative's coefficients."""
+        return self.slope_beyond(self.lmin, self.lmax)
+
+    def slope_beyond(self, lmin: float, lmax: float) -> float:
+        """Bound the slope on another interval."""
+        if self.length == 0 or self.degree == 0:
+            return 0.0
+        derivative = np.abs(chebyshev.chebder(self.coeffs))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(2 / self.length * (derivative @ self.growth(lmin, lmax)[:-1]) * (1 + 1e-10))
+
+    def growth(self, lmin: float, lmax: float) -> FloatArray:
+        """Return the maxima of the polynomials T_0 ... T_K on an interval that may be longer."""
+        x = max(2 * (lmax - self.lmin) / self.length - 1, 1 - 2 * (lmin - self.lmin) / self.length, 1.0)
+        with np.errstate(over="ignore"):
+            return np.cosh(np.arange(self.coeffs.size) * np.arccosh(x))
 
     @cached_property
     def sensitivity(self) -> float:
@@ -83,20 +118,18 @@ class ChebyshevSeries:
         # a polynomial of degree K is nowhere larger than √2 times its maximum on 2K Chebyshev points
         return float(np.sqrt(2) * total)
 
-    def sensitivity_beyond(self, lmax: float) -> float:
-        """Bound the same for a spectrum that may reach up to ``lmax``, beyond the interval of the series."""
-        x = max(2 * lmax / self.lmax - 1, 1.0)
-        k = np.arange(self.coeffs.size)
-        with np.errstate(over="ignore"):
-            growth = np.cosh(k * np.arccosh(x))  # T_k(x), and U_k(x) is at most (k + 1) times that
+    def sensitivity_beyond(self, lmin: float, lmax: float) -> float:
+        """Bound the same for a spectrum that may reach beyond the interval of the series."""
+        growth = self.growth(lmin, lmax)  # of T_k, and U_k is at most (k + 1) times that
         if not np.isfinite(growth[-1]):
             return np.inf
+        k = np.arange(self.coeffs.size)
         return max(self.sensitivity, float((k + 1) ** 2 * growth @ np.abs(self.coeffs) * growth[-1]))
 
 
-def chebyshev_nodes(n_nodes: int, lmax: float) -> FloatArray:
-    """Return the n Chebyshev points of [0, lmax], descending, small ones without cancellation."""
-    return lmax * np.sin((n_nodes - np.arange(n_nodes) - 0.5) * (np.pi / (2 * n_nodes))) ** 2
+def chebyshev_nodes(n_nodes: int, lmax: float, lmin: float = 0.0) -> FloatArray:
+    """Return the n Chebyshev points of [lmin, lmax], descending, those near ``lmin`` without cancellation."""
+    return lmin + (lmax - lmin) * np.sin((n_nodes - np.arange(n_nodes) - 0.5) * (np.pi / (2 * n_nodes))) ** 2
 
 
 def chebyshev_coefficients(values: Array) -> FloatArray:
@@ -106,6 +139,28 @@ def chebyshev_coefficients(values: Array) -> FloatArray:
     return a
 
 
+def truncate(a: FloatArray, allowed: float) -> tuple[int, float]:
+    """Return how many terms of the series in the rows of ``a`` are needed, and what is left out in the worst row.
+
+    ``allowed`` is the largest sum of the sizes of coefficients that may be left out.
+    """
+    left_out = np.cumsum(np.abs(a[..., ::-1]), axis=-1)[..., ::-1]
+    tail = np.append(left_out.reshape(-1, a.shape[-1]).max(axis=0), 0.0)  # tail[k] = |a_k| + |a_{k+1}| + ...
+    n_terms = max(int(np.argmax(tail <= allowed)), 1)
+    return n_terms, float(tail[n_terms])
+
+
+def interpolation_error(n_samples: int, gain: float, *, beyond: float, sample_error: float) -> float:
+    """Bound the error of an interpolating series that was computed from rounded samples.
+
+    It is wrong by twice the sum ``beyond`` of the coefficients that the samples do not see, values count by the
+    Lebesgue constant, and the cosine transform by the logarithm of their number.
+    """
+    lebesgue = 1 + 2 / np.pi * np.log(n_samples + 1)
+    transform = 2**-51 * np.log2(n_samples + 1) * np.sqrt(2 * n_samples) * gain
+    return float(2 * beyond + lebesgue * sample_error + transform)
+
+
 def series_from_samples(
     values: FloatArray,
     lmax: float,
@@ -113,7 +168,8 @@ def series_from_samples(
     *,
     beyond: float,
     sample_error: float = 0.0,
-    certificate: Literal["proved", "sampled"] = "proved",
+    certificate: Certificate = "proved",
+    lmin: float = 0.0,
 ) -> ChebyshevSeries:
     """Cut the series through the samples as early as the allowed error lets it.
 
@@ -131,14 +187,11 @@ def series_from_samples(
         An upper bound of the error in each value.
     certificate : {"proved", "sampled"}
         What ``beyond`` rests on.
+    lmin : float
+        Left end of the interval.
     """
-    n = values.size
     a = chebyshev_coefficients(values)
     gain = float(np.abs(values).max())
-    # interpolation is wrong by twice what lies beyond, values count by the Lebesgue constant, the DCT by log n
-    lebesgue = 1 + 2 / np.pi * np.log(n + 1)
-    fixed = 2 * beyond + lebesgue * sample_error + 2**-51 * np.log2(n + 1) * np.sqrt(2 * n) * gain
-    tail = np.append(np.cumsum(np.abs(a[::-1]))[::-1], 0.0)  # tail[k] = |a_k| + |a_{k+1}| + ...
-    room = max(atol - fixed, 0.1 * fixed)
-    n_terms = max(int(np.argmax(tail <= room)), 1)
-    return ChebyshevSeries(a[:n_terms].copy(), lmax, float(tail[n_terms] + fixed), certificate)
+    fixed = interpolation_error(values.size, gain, beyond=beyond, sample_error=sample_error)
+    n_terms, left_out = truncate(a, max(atol - fixed, 0.1 * fixed))
+    return ChebyshevSeries(a[:n_terms].copy(), lmax, left_out + fixed, certificate, lmin)

@@ -537,7 +537,7 @@ def test_file_names_that_are_no_text_are_no_error(tmp_path):
     missing = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", b"info", b"no\xff.txt"]
     done = subprocess.run(missing, cwd=tmp_path, capture_output=True, env=environment, check=False)
     assert done.returncode == 2
-    assert done.stderr == b"cayleygsp: error: there is no file 'no?.txt'\n"
+    assert done.stderr == b"cayleygsp: error: there is no file 'no\\udcff.txt'\n"
 
 
 def test_interrupt_ends_cleanly(tmp_path):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
+from cayleygsp.responses.function import KernelResponse
 from tests.oracle import dense_filter, relative_error
 from tests.strategies import laplacians, tolerances
 
@@ -28,7 +29,7 @@ def test_smooth_kernels_keep_the_tolerance(L, name, tol):
     f = np.random.default_rng(0).standard_normal((L.n_vertices, 2))
     expected = dense_filter(L, KERNELS[name]) @ f
     for method in ("chebyshev", "exact", "auto"):
-        y, info = cg.KernelFilter(L, KERNELS[name], tol, method).filter(f, return_info=True)
+        y, info = cg.KernelFilter(L, KERNELS[name], tol=tol, method=method).filter(f, return_info=True)
         error = relative_error(y, expected, f)
         assert (error <= info.error_bound + 1e-13 * max(1, L.lmax)).all()
         assert (error <= tol * info.gain + 1e-13 * max(1, L.lmax)).all()
@@ -37,7 +38,7 @@ def test_smooth_kernels_keep_the_tolerance(L, name, tol):
 
 def test_a_step_has_no_short_series_and_says_so():
     L = cg.laplacian(cg.gallery.ring(40))
-    step = cg.KernelFilter(L, lambda lam: (lam < 1.0).astype(float), 1e-6, "chebyshev")
+    step = cg.KernelFilter(L, lambda lam: (lam < 1.0).astype(float), tol=1e-6, method="chebyshev")
     with pytest.warns(cg.ConvergenceWarning):
         _, info = step.filter(np.eye(40, 1), return_info=True)
     assert not info.converged
@@ -70,7 +71,7 @@ def test_a_jump_at_an_eigenvalue_is_never_certified(graph, function):
     f = np.eye(L.n_vertices)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        y, info = cg.KernelFilter(L, function, 1e-9, "exact").filter(f, return_info=True)
+        y, info = cg.KernelFilter(L, function, tol=1e-9, method="exact").filter(f, return_info=True)
     lam, Phi = np.linalg.eigh(L.matrix.toarray())
     lam = np.where(np.abs(lam) < 1e-12, 0.0, lam)
     for shift in (0.0, 1e-13):  # either side of the jump may be the right one
@@ -81,7 +82,9 @@ def test_a_jump_at_an_eigenvalue_is_never_certified(graph, function):
 
 def test_a_jump_between_eigenvalues_is_certified_by_the_eigenbasis():
     L = cg.laplacian(cg.gallery.path(41))
-    y, info = cg.KernelFilter(L, lambda lam: (lam < 1.003) * 1.0, 1e-8, "exact").filter(np.eye(41), return_info=True)
+    y, info = cg.KernelFilter(L, lambda lam: (lam < 1.003) * 1.0, tol=1e-8, method="exact").filter(
+        np.eye(41), return_info=True
+    )
     assert info.converged
     assert_allclose(y, dense_filter(L, lambda lam: (lam < 1.003) * 1.0), atol=1e-10)
 
@@ -121,7 +124,7 @@ def test_chebyshev_filter_is_equation_2_with_the_given_lmax():
     for lmax in (L.lmax, L.eigenvalues[-1], 3 * L.lmax):
         expected = dense_filter(L, lambda lam, b=lmax: np.polynomial.Chebyshev(alpha, [0, b])(lam))
         for method in ("chebyshev", "exact", "auto"):
-            g = cg.ChebyshevFilter(L, alpha, lmax, method)
+            g = cg.ChebyshevFilter(L, alpha, lmax, method=method)
             assert_allclose(g.toarray(), expected, atol=1e-12)
     assert g.response.order == 3
 
@@ -131,7 +134,7 @@ def test_chebyshev_filter_is_equation_2_with_the_given_lmax():
 def test_chebyshev_filter_bound_holds_even_for_a_wrong_lmax(method, L, seed, share):
     rng = np.random.default_rng(seed)
     f = rng.standard_normal((L.n_vertices, 1))
-    g = cg.ChebyshevFilter(L, rng.standard_normal(8), max(share * L.lmax, 1e-3), method)
+    g = cg.ChebyshevFilter(L, rng.standard_normal(8), max(share * L.lmax, 1e-3), method=method)
     y, info = g.filter(f, return_info=True)
     assert relative_error(y, dense_filter(L, g.evaluate) @ f, f) <= info.error_bound + 1e-13 * info.gain * (1 + L.lmax)
 
@@ -173,3 +176,49 @@ def test_bad_chebyshev_filters_are_refused_by_name():
         cg.ChebyshevFilter(ring, [1.0, 2.0], lmax=-1)
     with pytest.raises(ValueError, match="`method` must be 'auto', 'exact' or 'chebyshev' here, got 'jacobi'"):
         cg.ChebyshevFilter(ring, [1.0, 2.0], method="jacobi")
+
+
+def test_a_known_slope_makes_the_bound_a_proof():
+    L = cg.laplacian(cg.gallery.sensor(60, rng=0))
+    heat = KERNELS["heat"]
+    f = np.random.default_rng(0).standard_normal((60, 2))
+    for method, tol in (("chebyshev", 1e-4), ("exact", 1e-9)):
+        y, info = cg.KernelFilter(L, heat, tol=tol, method=method, lipschitz=3.0).filter(f, return_info=True)
+        assert info.certificate == "proved"
+        assert info.converged
+        assert (relative_error(y, dense_filter(L, heat) @ f, f) <= info.error_bound).all()
+
+
+@pytest.mark.parametrize("place", [0.3, 1.7654, 3.9])
+def test_a_slope_proves_that_a_narrow_spike_may_be_missed(place):
+    response = KernelResponse(lambda lam: np.maximum(1 - np.abs(lam - place) * 1e5, 0.0), lipschitz=1e5)
+    series = response.series(4.0, 1e-6)
+    assert series.error >= np.abs(series(np.array([place])) - 1.0).max() - 1e-9
+
+
+def test_breakpoints_show_a_narrow_spike():
+    def spike(lam):
+        return np.exp(-(((lam - 1.7654) / 1e-7) ** 2))
+
+    L = cg.laplacian(cg.gallery.grid(50))
+    assert cg.KernelFilter(L, spike, method="chebyshev").gain < 1e-6
+    g = cg.KernelFilter(L, spike, method="chebyshev", breakpoints=[1.7654])
+    assert g.gain == pytest.approx(1.0)
+    with pytest.warns(cg.ConvergenceWarning):
+        _, info = g.filter(np.eye(2500, 1), return_info=True)
+    assert not info.converged
+    assert (info.error_bound >= 0.9).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"lipschitz": -1.0}, ValueError, "`lipschitz` must be finite and not negative, got -1"),
+        ({"lipschitz": "3"}, TypeError, "`lipschitz` must be a real number"),
+        ({"breakpoints": [1j]}, TypeError, "`breakpoints` must be real numbers"),
+        ({"breakpoints": [np.nan]}, ValueError, "`breakpoints` must be finite"),
+    ],
+)
+def test_bad_knowledge_is_refused_by_name(options, error, text):
+    with pytest.raises(error, match=text):
+        cg.KernelFilter(cg.gallery.ring(10), np.ones_like, **options)

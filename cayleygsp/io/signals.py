@@ -1,0 +1,135 @@
+"""Signals in files, with or without the names of the vertices."""
+
+from __future__ import annotations
+
+import os
+import re
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from cayleygsp._text import first_few, printable, quoted
+from cayleygsp._typing import Array, ArrayLike
+from cayleygsp._validation import check_signals
+from cayleygsp.graph import Graph
+from cayleygsp.io.array_headers import native, read_array, read_header
+from cayleygsp.io.files import Readable, check_file, decode, parsing, read_content, read_stream
+from cayleygsp.io.limits import InputError, check_memory
+from cayleygsp.io.tables import COST, Table, parse_table
+
+SIGNAL_ENDINGS = (".npy", ".csv", ".txt")
+
+_NPY_MAGIC = b"\x93NUMPY"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}(?:\.0*)?")
+
+
+def read_signal(path: str | os.PathLike[str], graph: Graph) -> Array:
+    r"""Return the signal in a file, or several as columns, one row per vertex of a graph.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        An array by ``numpy.save`` (``.npy``), or text (``.csv``, ``.txt``) with one line per vertex: numbers between
+        commas, semicolons, tabs or blanks, real or complex as ``1.5+2j``; what follows ``#`` at the start of a line
+        or after a blank is skipped, and fields may be quoted.
+    graph : Graph
+        Its vertices are the rows.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_vertices,) or (n_vertices, n_signals)
+        Whole numbers as doubles, others in the precision that they have.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is no signal on the graph, with the line for text.
+
+    Notes
+    -----
+    A text may start with a header, a line without numbers. Its first column has the names of the vertices if the first
+    cell of the header is empty, as in what pandas writes, or is one of vertex, node, name, label, id, index (there may
+    be numbers in the other cells then); or if there are words in that column. Rows then may come in any order, one for
+    each vertex. Names are the graph's labels if these are all different, else the numbers of the vertices from 0 on.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cayleygsp import Graph
+    >>> from cayleygsp.io import read_signal
+    >>> graph = Graph([[0, 1], [1, 0]], labels=["ann", "bob"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "ages.csv")
+    ...     _ = file.write_text(",age\nbob,41\nann,29\n")
+    ...     read_signal(file, graph)
+    array([29., 41.])
+    """
+    file = Path(path)
+    return ordered_signal(read_table(file), file, graph.n_vertices, graph.labels)
+
+
+def read_table(file: Path) -> Table:
+    """Return numbers in a file, with the names of their rows where it has them."""
+    if file.suffix.lower() not in SIGNAL_ENDINGS:
+        raise ValueError(f"{quoted(file)} must end in {' or '.join(SIGNAL_ENDINGS)}")
+    check_file(file)
+    if file.suffix.lower() == ".npy":
+        return Table(read_array(file, copies=1))
+    return parse_table(decode(read_content(file, COST), file, "numbers"), file)
+
+
+def read_table_stream(stream: Readable, file: Path) -> Table:
+    """Return numbers in a stream, an array by numpy.save or text; ``file`` is what messages call it."""
+    content = read_stream(stream, file, COST)
+    if not content.startswith(_NPY_MAGIC):
+        return parse_table(decode(content, file, "numbers"), file)
+    header = read_header(BytesIO(content), file, len(content))
+    check_memory(file, f"an array of shape {header.shape}", 2 * len(content) + 8 * header.size)
+    with parsing(file, "an array written by numpy.save"):
+        return Table(native(np.lib.format.read_array(BytesIO(content), allow_pickle=False)))
+
+
+def ordered_signal(table: Table, file: Path, n_vertices: int, labels: ArrayLike | None) -> Array:
+    """Return the numbers of a table as a checked signal, in the order of the vertices."""
+    values = table.values
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise InputError(f"{quoted(file)} must have at least one signal, got shape {values.shape}: no columns")
+    if table.names is not None:
+        values = values[_rows(table.names, file, n_vertices, labels)]
+    return check_signals(values, n_vertices, name=printable(file))
+
+
+def _rows(names: list[str], file: Path, n_vertices: int, labels: ArrayLike | None) -> list[int]:
+    """Return the row of each vertex."""
+    wanted = _vertex_names(n_vertices, labels)
+    numbers = isinstance(wanted[0], int)
+    row_of: dict[str | int, int] = {}
+    for row, name in enumerate(names):
+        key = int(float(name)) if numbers and _INTEGER.fullmatch(name) else name
+        if key in row_of:
+            raise InputError(f"{quoted(file)} must have one row for each vertex, got two for {quoted(name, 40)}")
+        row_of[key] = row
+    missing = [name for name in wanted if name not in row_of]
+    known = set(wanted)
+    unknown = [name for name in row_of if name not in known]
+    problems = [f"{len(missing):,} without a row: {first_few(missing)}"] if missing else []
+    problems += [f"{len(unknown):,} that the graph does not have: {first_few(unknown)}"] if unknown else []
+    if problems:
+        raise InputError(
+            f"{quoted(file)} must name the {n_vertices:,} vertices of the graph, got {'; '.join(problems)}"
+        )
+    return [row_of[name] for name in wanted]
+
+
+def _vertex_names(n_vertices: int, labels: ArrayLike | None) -> list[str] | list[int]:
+    """Return the names of the vertices: their labels if these are all different, else their numbers."""
+    array = np.arange(n_vertices) if labels is None else np.asarray(labels)
+    if array.dtype.kind in "biufc" and (array.dtype.kind in "fc" or len(np.unique(array)) < n_vertices):
+        array = np.arange(n_vertices)
+    if array.dtype.kind in "biu":
+        return [int(number) for number in array.tolist()]
+    words = [str(word) for word in array.tolist()]
+    return words if len(set(words)) == n_vertices else list(range(n_vertices))

@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+import cayleygsp as cg
+
+
+def test_eigenbasis_is_computed_once_for_all_filters():
+    L = cg.laplacian(cg.gallery.ring(30))
+    assert not L.has_eigenbasis
+    cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1], 1.0), method="exact")
+    basis = L.eigenbasis
+    cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1], 2.0), method="exact")
+    assert L.eigenbasis is basis
+
+
+def test_eigenbasis_knows_its_own_errors():
+    L = cg.laplacian(cg.gallery.communities(rng=0))
+    basis = L.eigenbasis
+    dense, Phi = L.matrix.toarray(), basis.eigenvectors
+    assert np.linalg.norm(dense - (Phi * basis.eigenvalues) @ Phi.T, 2) <= basis.residual < 1e-10
+    assert np.linalg.norm(Phi.T @ Phi - np.eye(L.n_vertices), 2) <= basis.orthogonality < 1e-10
+
+
+def test_long_work_is_announced(monkeypatch):
+    monkeypatch.setattr("cayleygsp.eigenbasis.eigenbasis_seconds", lambda n: 1e4)
+    with pytest.warns(ResourceWarning, match=r"eigenbasis of 20 vertices is expected to take 1e\+04 s"):
+        _ = cg.laplacian(cg.gallery.ring(20)).eigenvalues
