@@ -7,15 +7,14 @@ coefficient of size one has the phase that makes the error largest; the error is
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import cayleygsp as cg
-from analysis import _results
-from analysis._results import Document
+from analysis._document import Document, page
+from analysis._script import Script, Step
+from analysis._tables import Table, finite, markdown_table
 from cayleygsp import bounds
 from cayleygsp._typing import FloatArray, LaplacianKind
 from cayleygsp.bounds import BOUND_KINDS
@@ -48,9 +47,6 @@ def graphs(quick: bool, seed: int) -> dict[str, cg.Graph]:
     }
 
 
-# ---------------------------------------------------------------------------------------------- measuring
-
-
 def worst_error(L: cg.Laplacian, zoom: float, n_iter: int) -> float:
     """Return the largest error of one power over all signals and over phases of its coefficient."""
     real, imaginary = (_error_matrix(L, zoom, n_iter, phase) for phase in (1.0, 1j))
@@ -64,11 +60,11 @@ def _error_matrix(L: cg.Laplacian, zoom: float, n_iter: int, coefficient: comple
     return cg.CayleyFilter(L, p, method="jacobi", n_iter=n_iter).toarray() - exact
 
 
-def measure(name: str, L: cg.Laplacian, zoom: float, n_iter: int) -> Document:
+def measure_case(name: str, L: cg.Laplacian, zoom: float, n_iter: int) -> Document:
     """Return the error and the bounds of one graph, zoom and number of sweeps."""
     p = cg.CayleyPolynomial([0] * ORDER + [1], zoom)
     error = worst_error(L, zoom, n_iter)
-    found = {kind: bounds.jacobi_bound(L, p, n_iter, kind) for kind in BOUND_KINDS}
+    proved = {kind: bounds.jacobi_bound(L, p, n_iter, kind) for kind in BOUND_KINDS}
     rounding = bounds.jacobi_rounding(L, p, n_iter)
     return {
         "graph": name,
@@ -80,27 +76,22 @@ def measure(name: str, L: cg.Laplacian, zoom: float, n_iter: int) -> Document:
         "kappa": bounds.kappa(L, zoom),
         "error": error,
         "rounding": rounding,
-        **{kind: _results.finite(bound.value) for kind, bound in found.items()},
-        "paper_proved": found["paper"].valid,
-        "broken": [kind for kind, bound in found.items() if error > bound.value + rounding],
+        **{kind: finite(bound.value) for kind, bound in proved.items()},
+        "paper_proved": proved["paper"].valid,
+        "broken": [kind for kind, bound in proved.items() if error > bound.value + rounding],
     }
 
 
-def measure_all(args: argparse.Namespace) -> list[Document]:
+def measure(args: argparse.Namespace, step: Step) -> Document:
     """Measure every graph with both Laplacians, every zoom and number of sweeps."""
     zooms, sweeps = (QUICK_ZOOMS, QUICK_SWEEPS) if args.quick else (ZOOMS, SWEEPS)
-    named = graphs(args.quick, args.seed)
     rows = []
-    with _results.progress_steps(len(named) * len(LAPLACIANS)) as step:
-        for name, graph in named.items():
-            for kind in LAPLACIANS:
-                step(f"{name}, {kind}")
-                L = cg.laplacian(graph, kind)
-                rows += [measure(name, L, zoom, K) for zoom in zooms for K in sweeps]
-    return rows
-
-
-# ------------------------------------------------------------------------------------------------- output
+    for name, graph in graphs(args.quick, args.seed).items():
+        for kind in LAPLACIANS:
+            step(f"{name}, {kind}")
+            L = cg.laplacian(graph, kind)
+            rows += [measure_case(name, L, zoom, K) for zoom in zooms for K in sweeps]
+    return {"order": ORDER, "rows": rows}
 
 
 def cells(row: Document) -> list[str]:
@@ -160,8 +151,9 @@ def table_rows(document: Document) -> list[Document]:
 
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
-    lines = ["# Proposition 1: error of the Jacobi scheme and its bounds", "", *_results.header_lines(document), ""]
-    lines += [
+    return page(
+        "Proposition 1: error of the Jacobi scheme and its bounds",
+        document,
         f"Filter 2 Re(c C(hΔ)⁵) with |c| = 1 and the worst of {N_PHASES} phases; errors are the largest over all "
         "signals, ‖Gf − G̃f‖/‖f‖, by the spectral norm of dense matrices. `paper` is 2Mκᴷ as printed, `safe` the "
         "recurrence of its proof, `sharp` the one of `cayleygsp.bounds`. A bound counts as broken if the error is "
@@ -171,17 +163,16 @@ def markdown(document: Document) -> str:
         "",
         "## A few numbers of sweeps",
         "",
-        *_results.markdown_table(HEADER, [cells(row) for row in table_rows(document)]),
+        *markdown_table(HEADER, [cells(row) for row in table_rows(document)]),
         "",
         "## Where the printed bound is broken",
         "",
-        *_results.markdown_table(HEADER, [cells(row) for row in broken_rows(document)]),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+        *markdown_table(HEADER, [cells(row) for row in broken_rows(document)]),
+    )
 
 
 def draw(document: Document) -> Figure:
-    """Draw error and bounds over the number of sweeps: one row a Laplacian, one column a graph."""
+    """Draw error and bounds over the number of sweeps: one row per Laplacian, one column per graph."""
     from matplotlib.figure import Figure
 
     from cayleygsp.plotting import bounds as draw_bounds
@@ -209,33 +200,18 @@ def draw(document: Document) -> Figure:
     return figure
 
 
-# --------------------------------------------------------------------------------------------------- main
-
-
-def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m analysis.bounds",
-        description="Compare the error of the paper's Jacobi scheme with Proposition 1 as printed and with two bounds "
-        "that hold, on several graphs and both Laplacians.",
-    )
-    _results.add_arguments(parser)
-    args = parser.parse_args(argv)
-    _results.check_arguments(parser, args)
-    return args
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print the table, and write what was asked for."""
-    argv = sys.argv[1:] if argv is None else argv
-    args = parse_arguments(argv)
-    document = _results.new_document("analysis.bounds", argv, args)
-    document["order"] = ORDER
-    document["rows"] = measure_all(args)
-    _results.print_table("Proposition 1, r = 5", HEADER, [cells(row) for row in table_rows(document)])
-    print("\n".join(conclusions(document)))
-    _results.write_outputs(args, "bounds", document, markdown, draw)
-    return 0
+SCRIPT = Script(
+    "bounds",
+    "Compare the error of the paper's Jacobi scheme with Proposition 1 as printed and with two bounds that hold, on "
+    "several graphs and both Laplacians.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [Table(f"Proposition 1, r = {ORDER}", HEADER, list(map(cells, table_rows(document))))],
+    lines=conclusions,
+    steps=lambda args: len(graphs(args.quick, args.seed)) * len(LAPLACIANS),
+)
+main = SCRIPT.main
 
 
 if __name__ == "__main__":

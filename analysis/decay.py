@@ -6,15 +6,15 @@ Run ``python -m analysis.decay``. A Chebyshev filter of the same order, through 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import cayleygsp as cg
-from analysis import _results
-from analysis._results import Document
+from analysis._document import Document, page
+from analysis._script import Script, Step
+from analysis._tables import Table, finite, markdown_table
 from cayleygsp import localization
 from cayleygsp._typing import FloatArray
 from cayleygsp.localization import Decay, DecayBound, DecayFit
@@ -63,10 +63,7 @@ def polynomial(zoom: float, seed: int) -> cg.CayleyPolynomial:
     return cg.CayleyPolynomial(c / np.abs(c).sum(), zoom)
 
 
-# ---------------------------------------------------------------------------------------------- measuring
-
-
-def measure(name: str, graph: cg.Graph, zoom_lmax: float, seed: int) -> Document:
+def measure_filter(name: str, graph: cg.Graph, zoom_lmax: float, seed: int) -> Document:
     """Measure the decay of one filter about a few vertices, and that of a Chebyshev filter beside it."""
     L = cg.laplacian(graph)
     g = cg.CayleyFilter(L, polynomial(zoom_lmax / L.lmax, seed), method="exact")
@@ -88,8 +85,8 @@ def measure(name: str, graph: cg.Graph, zoom_lmax: float, seed: int) -> Document
         "norm": curve.norm,
         "floor": curve.floor,
         "mass": curve.mass.tolist(),
-        "fit": {key: _results.finite(value) for key, value in vars(curve.fit).items()},
-        "series_gamma": _results.finite(proved.gamma),
+        "fit": {key: finite(value) for key, value in vars(curve.fit).items()},
+        "series_gamma": finite(proved.gamma),
         "theorem": {"c": theorem.c, "gamma": theorem.gamma, "proved": bool(theorem.valid.all())},
         "bounds": {bound.name: bound.mass.tolist() for bound in curve.bounds},
         "valid": {bound.name: bound.valid.tolist() for bound in curve.bounds},
@@ -99,20 +96,15 @@ def measure(name: str, graph: cg.Graph, zoom_lmax: float, seed: int) -> Document
     }
 
 
-def measure_all(args: argparse.Namespace) -> list[Document]:
+def measure(args: argparse.Namespace, step: Step) -> Document:
     """Measure every graph at every zoom."""
-    named = graphs(args.quick, args.seed)
     zooms = QUICK_ZOOM_LMAX if args.quick else ZOOM_LMAX
     rows = []
-    with _results.progress_steps(len(named) * len(zooms)) as step:
-        for name, graph in named.items():
-            for zoom_lmax in zooms:
-                step(f"{name}, h·λmax = {zoom_lmax:g}")
-                rows.append(measure(name, graph, zoom_lmax, args.seed))
-    return rows
-
-
-# ------------------------------------------------------------------------------------------------- output
+    for name, graph in graphs(args.quick, args.seed).items():
+        for zoom_lmax in zooms:
+            step(f"{name}, h·λmax = {zoom_lmax:g}")
+            rows.append(measure_filter(name, graph, zoom_lmax, args.seed))
+    return {"order": ORDER, "rows": rows}
 
 
 def hops_to(mass: Sequence[float], level: float = SMALL) -> int | None:
@@ -161,23 +153,23 @@ def conclusions(document: Document) -> list[str]:
 
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
-    lines = ["# Theorem 4: decay of Cayley filters", "", *_results.header_lines(document), ""]
-    lines += [
+    return page(
+        "Theorem 4: decay of Cayley filters",
+        document,
         f"Cayley filters of order {ORDER} with random coefficients on the combinatorial Laplacian; L₂ mass of Gδ "
         f"outside k hops, the mean over {N_VERTICES} random vertices. Columns of hops say after how many the mass, or "
         "what bounds it, is at most 1e-3. The Chebyshev filter interpolates the same response with the same order: it "
         "ends after r hops, and its error is the largest distance from the response over the spectrum, relative to "
         "the gain.",
         "",
-        *_results.markdown_table(HEADER, [cells(row) for row in document["rows"]]),
+        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
         "",
         *(f"- {line}" for line in conclusions(document)),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+    )
 
 
 def draw(document: Document) -> Figure:
-    """Draw the masses and the curves over hops: one row a graph, one column a zoom."""
+    """Draw the masses and the curves over hops: one row per graph, one column per zoom."""
     from matplotlib.figure import Figure
 
     from cayleygsp.plotting import decay as draw_decay
@@ -229,33 +221,20 @@ def _array(values: Sequence[float]) -> FloatArray:
     return np.asarray(values, dtype=np.float64)
 
 
-# --------------------------------------------------------------------------------------------------- main
-
-
-def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m analysis.decay",
-        description="Measure how fast Cayley filters decay about a vertex on several graphs and at several zooms, and "
-        "compare with Theorem 4, with a proved curve, and with a Chebyshev filter of the same order.",
-    )
-    _results.add_arguments(parser)
-    args = parser.parse_args(argv)
-    _results.check_arguments(parser, args)
-    return args
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print the table, and write what was asked for."""
-    argv = sys.argv[1:] if argv is None else argv
-    args = parse_arguments(argv)
-    document = _results.new_document("analysis.decay", argv, args)
-    document["order"] = ORDER
-    document["rows"] = measure_all(args)
-    _results.print_table(f"Decay of Cayley filters, r = {ORDER}", HEADER, [cells(row) for row in document["rows"]])
-    print("\n".join(conclusions(document)))
-    _results.write_outputs(args, "decay", document, markdown, draw)
-    return 0
+SCRIPT = Script(
+    "decay",
+    "Measure how fast Cayley filters decay about a vertex on several graphs and at several zooms, and compare with "
+    "Theorem 4, with a proved curve, and with a Chebyshev filter of the same order.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [
+        Table(f"Decay of Cayley filters, r = {ORDER}", HEADER, [cells(row) for row in document["rows"]])
+    ],
+    lines=conclusions,
+    steps=lambda args: len(graphs(args.quick, args.seed)) * len(QUICK_ZOOM_LMAX if args.quick else ZOOM_LMAX),
+)
+main = SCRIPT.main
 
 
 if __name__ == "__main__":

@@ -9,16 +9,15 @@ is searched.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 
 import cayleygsp as cg
-from analysis import _results
-from analysis._results import Document
+from analysis._document import Document, page
+from analysis._script import Script, Step
+from analysis._tables import Table, markdown_table
 from cayleygsp import design
 
 if TYPE_CHECKING:
@@ -46,9 +45,6 @@ BAND_HEADER = (
     "Chebyshev order",
     "ratio of orders",
 )
-
-
-# ---------------------------------------------------------------------------------------------- measuring
 
 
 def measure_communities(args: argparse.Namespace) -> Document:
@@ -111,25 +107,21 @@ def measure_band(name: str, value: float, target: design.Target) -> Document:
     }
 
 
-def measure(args: argparse.Namespace) -> Document:
+def measure(args: argparse.Namespace, step: Step) -> Document:
     """Answer the three questions."""
-    said = Console(stderr=True, highlight=False)
-    said.print("communities ...")
+    step("communities")
     document: Document = {"max_error": MAX_ERROR, "tol": TOL, "centre": CENTRE}
     document["communities"] = measure_communities(args)
     document["low_bands"], document["middle_bands"] = [], []
     for cut in QUICK_CUTOFFS if args.quick else CUTOFFS:
-        said.print(f"low band up to {cut:g} ...")
+        step(f"low band up to {cut:g}")
         document["low_bands"].append(measure_band(f"0 to {cut:g}", cut, design.LowPass(cut, transition=cut)))
     for width in QUICK_WIDTHS if args.quick else WIDTHS:
-        said.print(f"band of relative width {width:g} ...")
+        step(f"band of relative width {width:g}")
         half = width * CENTRE / 2
         target = design.BandPass(CENTRE - half, CENTRE + half, transition=half)
         document["middle_bands"].append(measure_band(f"{CENTRE:g} ± {half:.3g}", width, target))
     return document
-
-
-# ------------------------------------------------------------------------------------------------- saying
 
 
 def community_cells(row: Document) -> list[str]:
@@ -157,19 +149,19 @@ def band_cells(row: Document) -> list[str]:
     ]
 
 
-def tables(document: Document) -> list[tuple[str, Sequence[str], list[list[str]]]]:
-    """Return title, header and cells of each table."""
+def tables(document: Document) -> list[Table]:
+    """Return the tables."""
     found = document["communities"]
     rows = [*found["cayley"], *found["chebyshev"]]
     centre = document["centre"]
     return [
-        (
+        Table(
             f"The {N_LOWEST} lowest frequencies of the community graph",
             COMMUNITY_HEADER,
             list(map(community_cells, rows)),
         ),
-        ("Low bands, shares of λmax", BAND_HEADER, list(map(band_cells, document["low_bands"]))),
-        (f"Bands around {centre:g} λmax", BAND_HEADER, list(map(band_cells, document["middle_bands"]))),
+        Table("Low bands, shares of λmax", BAND_HEADER, list(map(band_cells, document["low_bands"]))),
+        Table(f"Bands around {centre:g} λmax", BAND_HEADER, list(map(band_cells, document["middle_bands"]))),
     ]
 
 
@@ -198,8 +190,7 @@ def conclusions(document: Document) -> list[str]:
 
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
-    lines = ["# Orders for narrow bands", "", *_results.header_lines(document), ""]
-    lines += [
+    lines = [
         f"An order is enough if its minimax fit is within {document['max_error']:g} of the target: at every eigenvalue "
         "of the community graph, or on all of [0, λmax] but for transition bands (as wide as a low band, half as wide "
         "as a band in the middle). A Cayley polynomial of order r has 2r + 1 real coefficients and its zoom, a "
@@ -210,12 +201,9 @@ def markdown(document: Document) -> str:
         *(f"- {line}" for line in conclusions(document)),
         "",
     ]
-    for title, header, rows in tables(document):
-        lines += [f"## {title}", "", *_results.markdown_table(header, rows), ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-# ------------------------------------------------------------------------------------------------ drawing
+    for title, header, rows, _ in tables(document):
+        lines += [f"## {title}", "", *markdown_table(header, rows), ""]
+    return page("Orders for narrow bands", document, *lines)
 
 
 def draw(document: Document) -> Figure:
@@ -252,15 +240,16 @@ def _draw_communities(ax: Any, found: Document) -> None:
     ax.axvline(found["cut"], color="0.5", linewidth=0.8)
     equal = min(found["chebyshev"], key=lambda row: abs(row["n_parameters"] - cayley["n_parameters"]))
     ax.plot(
-        lam, _response(equal, lam), "s", color="#D55E00", markersize=3.5, markerfacecolor="none", label=equal["name"]
+        lam, response_at(equal, lam), "s", color="#D55E00", markersize=3.5, markerfacecolor="none", label=equal["name"]
     )
-    ax.plot(lam, _response(cayley, lam), "o", color="#0072B2", markersize=3, label=cayley["name"])
+    ax.plot(lam, response_at(cayley, lam), "o", color="#0072B2", markersize=3, label=cayley["name"])
     ax.set_xscale("symlog", linthresh=0.5)
     ax.set(xlabel=r"eigenvalue $\lambda$", ylabel=r"response $g(\lambda)$")
     _finish(ax)
 
 
-def _response(row: Document, lam: Any) -> Any:
+def response_at(row: Document, lam: Any) -> Any:
+    """Return the response of a fit at some frequencies."""
     c = np.array([complex(*pair) for pair in row["coeffs"]])
     if row["zoom"] is None:
         return cg.ChebyshevPolynomial(c.real, float(lam[-1]))(lam)
@@ -286,22 +275,17 @@ def _finish(ax: Any) -> None:
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", frameon=False)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print the tables, and write what was asked for."""
-    argv = sys.argv[1:] if argv is None else argv
-    parser = argparse.ArgumentParser(
-        prog="python -m analysis.design",
-        description="Find the orders that Cayley and Chebyshev filters need for narrow bands.",
-    )
-    _results.add_arguments(parser)
-    args = parser.parse_args(argv)
-    _results.check_arguments(parser, args)
-    document = _results.new_document("analysis.design", argv, args) | measure(args)
-    for title, header, rows in tables(document):
-        _results.print_table(title, header, rows)
-    print("\n".join(conclusions(document)))
-    _results.write_outputs(args, "design", document, markdown, draw)
-    return 0
+SCRIPT = Script(
+    "design",
+    "Find the orders that Cayley and Chebyshev filters need for narrow bands.",
+    measure,
+    markdown,
+    draw,
+    tables=tables,
+    lines=conclusions,
+    steps=lambda args: 1 + (len(QUICK_CUTOFFS + QUICK_WIDTHS) if args.quick else len(CUTOFFS + WIDTHS)),
+)
+main = SCRIPT.main
 
 
 if __name__ == "__main__":

@@ -7,15 +7,14 @@ much of the half circle they take, and which order is needed to tell the last of
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import cayleygsp as cg
-from analysis import _results
-from analysis._results import Document
+from analysis._document import Document, page
+from analysis._script import Script, Step
+from analysis._tables import Table, markdown_table
 from cayleygsp import zoom
 from cayleygsp._typing import FloatArray
 
@@ -34,8 +33,9 @@ HEADER = (
 )
 
 
-def measure(args: argparse.Namespace) -> Document:
+def measure(args: argparse.Namespace, step: Step) -> Document:
     """Compute the spectrum of the community graph and where the zooms put it."""
+    step("spectrum")
     sizes = [12] * N_MARKED if args.quick else None
     graph = cg.gallery.communities(N_MARKED, sizes=sizes, rng=args.seed)
     lam = np.maximum(cg.laplacian(graph).eigenvalues, 0.0)
@@ -85,8 +85,9 @@ def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
     last, following = document["gap"]
     n = document["n_marked"]
-    lines = ["# Frequencies on the half circle", "", *_results.header_lines(document), ""]
-    lines += [
+    return page(
+        "Frequencies on the half circle",
+        document,
         f"A graph of {document['n_vertices']} vertices in {n} communities, {document['n_edges']} edges, combinatorial "
         f"Laplacian. Its {n} lowest frequencies lie in [0, {last:.3g}], the others from {following:.3g} to "
         f"{document['eigenvalues'][-1]:.3g}. The frequency 0 stays at the left end whatever the zoom, and a large zoom "
@@ -94,9 +95,8 @@ def markdown(document: Document) -> str:
         "is the least order of a polynomial that is 1 at the last of the low frequencies, 0 at the next one, and "
         "nowhere beyond ±1 on the circle (`cayleygsp.zoom.separation`).",
         "",
-        *_results.markdown_table(HEADER, [cells(entry) for entry in document["zooms"]]),
-    ]
-    return "\n".join(lines) + "\n"
+        *markdown_table(HEADER, [cells(entry) for entry in document["zooms"]]),
+    )
 
 
 def draw(document: Document) -> Figure:
@@ -135,20 +135,15 @@ def _draw_unrolled(ax: Any, document: Document, lam: FloatArray, n: int) -> None
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Compute, print the table, and write what was asked for."""
-    argv = sys.argv[1:] if argv is None else argv
-    parser = argparse.ArgumentParser(
-        prog="python -m analysis.figure_zoom",
-        description="Show where several zooms put the frequencies of a community graph.",
-    )
-    _results.add_arguments(parser)
-    args = parser.parse_args(argv)
-    _results.check_arguments(parser, args)
-    document = _results.new_document("analysis.figure_zoom", argv, args) | measure(args)
-    _results.print_table("Frequencies on the half circle", HEADER, [cells(entry) for entry in document["zooms"]])
-    _results.write_outputs(args, "figure_zoom", document, markdown, draw)
-    return 0
+SCRIPT = Script(
+    "figure_zoom",
+    "Show where several zooms put the frequencies of a community graph.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [Table("Frequencies on the half circle", HEADER, list(map(cells, document["zooms"])))],
+)
+main = SCRIPT.main
 
 
 if __name__ == "__main__":

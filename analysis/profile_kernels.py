@@ -19,8 +19,10 @@ import numba
 import numpy as np
 
 import cayleygsp as cg
-from analysis import _bench, _results
-from analysis._results import Document
+from analysis import _problems, _timing
+from analysis._document import Document, page
+from analysis._script import Script, Step, add_repeats, check_repeats
+from analysis._tables import Table, markdown_table
 from cayleygsp import gallery
 from cayleygsp.engine import one_signal
 from cayleygsp.engine.compiling import FAST
@@ -48,13 +50,13 @@ def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
     def run() -> None:
         _sum_signal(graph, 8.0, coeffs, (t_old, t, out), 0, 1)
 
-    samples = _bench.interleave({"ours": run}, repeats)["ours"]
+    samples = _timing.interleave({"ours": run}, repeats)["ours"]
     return {
         "side": side,
         "dtype": np.dtype(dtype).name,
         "bytes_of_graph_and_signals": graph.n_bytes + 3 * t.nbytes,
         "bytes_a_row": (graph.n_bytes + (3 + 2 / 3) * t.nbytes) / n,
-        "nanoseconds_a_row": _bench.summary([1e9 * s / (degree * n) for s in samples]),
+        "nanoseconds_a_row": _timing.summary([1e9 * s / (degree * n) for s in samples]),
     }
 
 
@@ -69,7 +71,7 @@ def _sum_signal(
 
 def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
     """Measure the time of a row in all threads on a graph with far neighbours, with and without asking ahead."""
-    graph = cg.laplacian(_bench.community_graph(n_vertices, seed)).kernel_graph(np.dtype(np.float64))
+    graph = cg.laplacian(_problems.community_graph(n_vertices, seed)).kernel_graph(np.dtype(np.float64))
     degree = max(int(LOOK_AHEAD_WORK / n_vertices), 6)
     coeffs = np.ones((1, degree + 1)) / degree
     t, t_old, out = np.ones(n_vertices), np.zeros(n_vertices), np.zeros((1, n_vertices))
@@ -77,11 +79,11 @@ def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
     def run(ahead: int) -> None:
         _sum_signal(graph, 40.0, coeffs, (t_old, t, out), ahead, None)
 
-    samples = _bench.interleave({"not": lambda: run(0), "ahead": lambda: run(LOOK_AHEAD)}, repeats)
+    samples = _timing.interleave({"not": lambda: run(0), "ahead": lambda: run(LOOK_AHEAD)}, repeats)
     rows = degree * n_vertices
     return {
         "n_vertices": n_vertices,
-        **{name: _bench.summary([1e9 * s / rows for s in samples[name]]) for name in ("not", "ahead")},
+        **{name: _timing.summary([1e9 * s / rows for s in samples[name]]) for name in ("not", "ahead")},
     }
 
 
@@ -147,37 +149,19 @@ def simulate_row(dtype: Any, cpu: str) -> Document | None:
     return {"cpu": cpu, "instructions": len(instructions), "cycles": simulate(instructions, cpu), "code": instructions}
 
 
-def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m analysis.profile_kernels",
-        description="Say what the loop of the recurrence costs a core: instructions and simulated cycles of a row, and "
-        "measured times of a row inside and outside the caches.",
-    )
-    _results.add_arguments(parser)
-    _results.add_repeats(parser)
-    parser.add_argument("--cpu", default="znver3", help="processor that llvm-mca simulates (default: %(default)s)")
-    args = parser.parse_args(argv)
-    _results.check_arguments(parser, args)
-    return args
-
-
-def measure(args: argparse.Namespace, document: Document) -> None:
-    """Fill the document."""
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Count instructions, and time a row inside and outside the caches."""
     sides, work = (QUICK_SIDES, QUICK_WORK) if args.quick else (SIDES, WORK)
-    scattered = QUICK_SCATTERED if args.quick else SCATTERED
-    with _results.progress_steps(2 * len(sides) + len(scattered) + 1) as step:
-        step("machine code")
-        document["row_of_four"] = simulate_row(np.float64, args.cpu)
-        document["rows"] = []
-        for dtype in (np.float64, np.float32):
-            for side in sides:
-                step(f"grid {side}², {np.dtype(dtype).name}")
-                document["rows"].append(time_row(side, dtype, work, args.repeats))
-        document["look_ahead"] = []
-        for n in scattered:
-            step(f"communities, {n:,} vertices")
-            document["look_ahead"].append(time_look_ahead(n, args.seed, args.repeats))
+    step("machine code")
+    document: Document = {"row_of_four": simulate_row(np.float64, args.cpu), "rows": [], "look_ahead": []}
+    for dtype in (np.float64, np.float32):
+        for side in sides:
+            step(f"grid {side}², {np.dtype(dtype).name}")
+            document["rows"].append(time_row(side, dtype, work, args.repeats))
+    for n in QUICK_SCATTERED if args.quick else SCATTERED:
+        step(f"communities, {n:,} vertices")
+        document["look_ahead"].append(time_look_ahead(n, args.seed, args.repeats))
+    return document
 
 
 HEADER = ("grid, precision", "graph and signals", "bytes a row", "ns a row (spread)", "GB/s of a core")
@@ -217,13 +201,13 @@ def conclusions(document: Document) -> list[str]:
 
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
-    lines = ["# What the inner loop costs", "", *_results.header_lines(document), "", *conclusions(document), ""]
-    lines += _results.markdown_table(HEADER, [cells(row) for row in document["rows"]])
-    lines += ["", *_results.markdown_table(LOOK_AHEAD_HEADER, [look_ahead_cells(r) for r in document["look_ahead"]])]
+    lines = [*conclusions(document), ""]
+    lines += markdown_table(HEADER, [cells(row) for row in document["rows"]])
+    lines += ["", *markdown_table(LOOK_AHEAD_HEADER, [look_ahead_cells(r) for r in document["look_ahead"]])]
     found = document["row_of_four"]
     if found is not None:
         lines += ["", "The instructions of a row:", "", *(f"    {line}" for line in found["code"])]
-    return "\n".join(lines) + "\n"
+    return page("What the inner loop costs", document, *lines)
 
 
 def draw(document: Document) -> Any:
@@ -247,20 +231,34 @@ def draw(document: Document) -> Any:
     return figure
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print and write."""
-    import sys
+def tables(document: Document) -> list[Table]:
+    """Return the tables."""
+    return [
+        Table("Time of a row", HEADER, [cells(row) for row in document["rows"]]),
+        Table("Looking ahead", LOOK_AHEAD_HEADER, [look_ahead_cells(row) for row in document["look_ahead"]]),
+    ]
 
-    argv = sys.argv[1:] if argv is None else list(argv)
-    args = parse_arguments(argv)
-    document = _results.new_document("analysis.profile_kernels", argv, args)
-    measure(args, document)
-    _results.print_table("Time of a row", HEADER, [cells(row) for row in document["rows"]])
-    _results.print_table("Looking ahead", LOOK_AHEAD_HEADER, [look_ahead_cells(row) for row in document["look_ahead"]])
-    for sentence in conclusions(document):
-        print(sentence)
-    _results.write_outputs(args, "profile_kernels", document, markdown, draw)
-    return 0
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this script."""
+    add_repeats(parser)
+    parser.add_argument("--cpu", default="znver3", help="processor that llvm-mca simulates (default: %(default)s)")
+
+
+SCRIPT = Script(
+    "profile_kernels",
+    "Say what the loop of the recurrence costs a core: instructions and simulated cycles of a row, and measured times "
+    "of a row inside and outside the caches.",
+    measure,
+    markdown,
+    draw,
+    tables=tables,
+    lines=conclusions,
+    steps=lambda args: 1 + (2 * len(QUICK_SIDES) + len(QUICK_SCATTERED) if args.quick else 2 * len(SIDES) + 2),
+    arguments=add_arguments,
+    check=check_repeats,
+)
+main = SCRIPT.main
 
 
 if __name__ == "__main__":

@@ -8,15 +8,14 @@ Jacobi's start vector, and both are compared as dense matrices.
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import cayleygsp as cg
-from analysis import _results
-from analysis._results import Document
+from analysis._document import Document, page
+from analysis._script import Script, Step
+from analysis._tables import Table, markdown_table
 from cayleygsp._typing import FloatArray, LaplacianKind
 
 if TYPE_CHECKING:
@@ -63,15 +62,13 @@ def compare(name: str, graph: cg.Graph, kind: LaplacianKind, order: int, seed: i
     }
 
 
-def measure(args: argparse.Namespace) -> Document:
+def measure(args: argparse.Namespace, step: Step) -> Document:
     """Compare on every graph, with both Laplacians, over the orders."""
     orders = QUICK_ORDERS if args.quick else ORDERS
-    rows = [
-        compare(name, graph, kind, order, args.seed)
-        for name, graph in graphs(args.seed, args.quick).items()
-        for kind in KINDS
-        for order in orders
-    ]
+    rows = []
+    for name, graph in graphs(args.seed, args.quick).items():
+        step(name)
+        rows += [compare(name, graph, kind, order, args.seed) for kind in KINDS for order in orders]
     return {"zoom": ZOOM, "orders": list(orders), "rows": rows}
 
 
@@ -103,8 +100,9 @@ def conclusions(document: Document) -> list[str]:
 
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
-    lines = ["# Chebyshev filters as Cayley filters with zero sweeps", "", *_results.header_lines(document), ""]
-    lines += [
+    return page(
+        "Chebyshev filters as Cayley filters with zero sweeps",
+        document,
         "Random Chebyshev coefficients in [−1, 1], written by `cayleygsp.chebyshev_as_cayley` with zoom "
         f"{document['zoom']:g}. The difference is the spectral norm of the difference of the two matrices over the "
         "filter's gain. Rounding grows with the largest Cayley coefficient, as the terms cancel. Degrees are the "
@@ -112,13 +110,12 @@ def markdown(document: Document) -> str:
         "",
         *(f"- {line}" for line in conclusions(document)),
         "",
-        *_results.markdown_table(HEADER, [cells(row) for row in document["rows"]]),
-    ]
-    return "\n".join(lines) + "\n"
+        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
+    )
 
 
 def draw(document: Document) -> Figure:
-    """Draw the difference over the order, one panel a Laplacian, one line a graph."""
+    """Draw the difference over the order, one panel per Laplacian, one line per graph."""
     from matplotlib.figure import Figure
 
     from cayleygsp.plotting import COLORS
@@ -150,22 +147,17 @@ def draw(document: Document) -> Figure:
     return figure
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Compare, print the table, and write what was asked for."""
-    argv = sys.argv[1:] if argv is None else argv
-    parser = argparse.ArgumentParser(
-        prog="python -m analysis.special_case",
-        description="Compare Chebyshev filters with the Cayley filters of zero Jacobi sweeps that equal them on "
-        "regular graphs.",
-    )
-    _results.add_arguments(parser)
-    args = parser.parse_args(argv)
-    _results.check_arguments(parser, args)
-    document = _results.new_document("analysis.special_case", argv, args) | measure(args)
-    _results.print_table("Chebyshev as Cayley with zero sweeps", HEADER, [cells(row) for row in document["rows"]])
-    print("\n".join(conclusions(document)))
-    _results.write_outputs(args, "special_case", document, markdown, draw)
-    return 0
+SCRIPT = Script(
+    "special_case",
+    "Compare Chebyshev filters with the Cayley filters of zero Jacobi sweeps that equal them on regular graphs.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [Table("Chebyshev as Cayley with zero sweeps", HEADER, list(map(cells, document["rows"])))],
+    lines=conclusions,
+    steps=lambda args: len(graphs(args.seed, args.quick)),
+)
+main = SCRIPT.main
 
 
 if __name__ == "__main__":

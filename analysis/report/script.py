@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis._results import now
+from analysis._document import now
 from analysis.report import experiments, methods
 from analysis.report.denoising import compute_denoising, denoising_section
 from analysis.report.numbers import collect_numbers, footer

@@ -3,8 +3,8 @@
 - :class:`CayleyConv` and :class:`ChebConv` are convolutions in the manner of PyTorch Geometric's:
   ``layer(x, edge_index)``, or ``layer(x, laplacian)`` with a Laplacian prepared once;
 - :class:`GraphLaplacian` is that Laplacian, of one graph or of a batch;
-- :class:`ChebyshevFeatures` filters fixed inputs once, so that :class:`PrecomputedCayleyConv` can train on minibatches
-  of vertices without the graph;
+- :class:`PrecomputedCayleyConv` trains on inputs that do not change, of which :class:`ChebyshevFeatures`,
+  :class:`EigenbasisFeatures` or :class:`JacobiFeatures` compute once what can be;
 - :class:`SpectralConv` multiplies in the eigenbasis, :class:`GraclusPooling` pools on a coarsened graph.
 
 What is learned goes back to the core by ``layer.to_filter(graph, in_channel, out_channel)``.
@@ -24,17 +24,22 @@ except ModuleNotFoundError as error:
 
 from cayleygsp.nn.cayley_conv import CayleyConv
 from cayleygsp.nn.cheb_conv import ChebConv
+from cayleygsp.nn.chebyshev_features import ChebyshevFeatures
+from cayleygsp.nn.eigenbasis_features import EigenbasisFeatures
 from cayleygsp.nn.graclus_pooling import GraclusPooling
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.nn.precomputed import ChebyshevFeatures, PrecomputedCayleyConv
+from cayleygsp.nn.jacobi_features import JacobiFeatures
+from cayleygsp.nn.precomputed import PrecomputedCayleyConv
 from cayleygsp.nn.spectral_conv import SpectralConv
 
 __all__ = [
     "CayleyConv",
     "ChebConv",
     "ChebyshevFeatures",
+    "EigenbasisFeatures",
     "GraclusPooling",
     "GraphLaplacian",
+    "JacobiFeatures",
     "PrecomputedCayleyConv",
     "SpectralConv",
 ]

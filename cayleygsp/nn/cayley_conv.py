@@ -14,9 +14,12 @@ from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive
 from cayleygsp.filters import CayleyFilter
 from cayleygsp.laplacians import laplacian as core_laplacian
-from cayleygsp.nn import functional
-from cayleygsp.nn._layer import GraphConv, glorot_like
+from cayleygsp.nn.conv_op import cayley_conv
+from cayleygsp.nn.exact import exact_conv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.jacobi import jacobi_conv
+from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
+from cayleygsp.nn.zoom_mirror import ZoomMirror
 from cayleygsp.responses.basis import basis_coefficients, basis_size, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
 
@@ -24,9 +27,6 @@ METHODS = ("chebyshev", "exact", "jacobi")
 
 # Sweeps after the start vector, as in the authors' code.
 _N_ITER = 10
-
-# How far beyond the last value seen the zoom may have moved on a device that is not waited for.
-_HINT_MARGIN = 1.5
 
 
 class CayleyConv(GraphConv):
@@ -133,7 +133,7 @@ class CayleyConv(GraphConv):
         self.log_zoom = Parameter(torch.empty((self.out_channels,) if self.zoom_per_channel else ()))
         if self.shared_filter:
             self.coeffs = Parameter(torch.empty(self.n_coeffs))
-        self._mirror = _ZoomMirror()
+        self._mirror = ZoomMirror()
         self._make_weight()
         self.reset_parameters()
 
@@ -195,15 +195,13 @@ class CayleyConv(GraphConv):
 
     def extra_repr(self) -> str:
         """Say the sizes and what is not the default."""
-        said = [super().extra_repr(), f"method={self.method!r}"]
+        parts = [super().extra_repr(), f"method={self.method!r}"]
         if self.method == "jacobi":
-            said.append(f"n_iter={self.n_iter}")
+            parts.append(f"n_iter={self.n_iter}")
         for name in ("real_coeffs", "shared_filter", "zoom_per_channel"):
             if getattr(self, name):
-                said.append(f"{name}=True")
-        return ", ".join(said)
-
-    # --------------------------------------------------------------------------------------- computation
+                parts.append(f"{name}=True")
+        return ", ".join(parts)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
@@ -221,7 +219,7 @@ class CayleyConv(GraphConv):
         return self._mix(x, self.weight, self.log_zoom, laplacian)
 
     def _check_zoom(self) -> None:
-        """Refuse a zoom that is not a number; where the host would have to wait for it, it is not looked at."""
+        """Reject a zoom that is not a number; where the host would have to wait for it, it is not looked at."""
         if self.log_zoom.device.type != "cpu" or torch.compiler.is_compiling():
             return
         zoom = self.log_zoom.detach().exp()
@@ -242,14 +240,10 @@ class CayleyConv(GraphConv):
         if self.method == "chebyshev":
             elsewhere = log_zoom.device.type not in ("cpu", "meta")
             hint = self._mirror.upper_bound(self.log_zoom) if elsewhere else None
-            return functional.cayley_conv(
-                x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=hint
-            )
+            return cayley_conv(x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=hint)
         if self.method == "exact":
-            return functional.exact_conv(x, weight, log_zoom, laplacian, real=self.real_coeffs)
-        return functional.jacobi_conv(x, weight, log_zoom, laplacian, self.n_iter, real=self.real_coeffs)
-
-    # ------------------------------------------------------------------------------------- what was learned
+            return exact_conv(x, weight, log_zoom, laplacian, real=self.real_coeffs)
+        return jacobi_conv(x, weight, log_zoom, laplacian, self.n_iter, real=self.real_coeffs)
 
     def polynomial(self, in_channel: int, out_channel: int) -> CayleyPolynomial:
         """Return the learned response from one channel to another.
@@ -265,8 +259,8 @@ class CayleyConv(GraphConv):
         >>> CayleyConv(2, 3, order=4, zoom=0.5).polynomial(1, 2)
         CayleyPolynomial(order=4, zoom=0.5)
         """
-        i = _check_channel(in_channel, self.in_channels, "in_channel")
-        o = _check_channel(out_channel, self.out_channels, "out_channel")
+        i = check_channel(in_channel, self.in_channels, "in_channel")
+        o = check_channel(out_channel, self.out_channels, "out_channel")
         weights = self._weights()[:, i, o]
         return CayleyPolynomial(basis_coefficients(weights, real=self.real_coeffs), float(self._zooms()[o]))
 
@@ -323,55 +317,7 @@ class CayleyConv(GraphConv):
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         super()._load_from_state_dict(*args, **kwargs)
-        self._mirror = _ZoomMirror()  # the zoom may be quite another one now
+        self._mirror = ZoomMirror()  # the zoom may be quite another one now
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_mirror": _ZoomMirror()}
-
-
-def _check_channel(channel: Any, n_channels: int, name: str) -> int:
-    index = check_integer(channel, name, at_least=0)
-    if n_channels != -1 and index >= n_channels:
-        raise ValueError(f"`{name}` must be below {n_channels}, got {index}")
-    return index
-
-
-class _ZoomMirror:
-    """The largest zoom of a layer on another device, as far as it is known here without waiting for that device.
-
-    The degree of the series must be known on the host. A copy is sent off when the parameter has changed and read when
-    it has arrived; until then the last value is used. It is given with a margin, as the zoom may have moved since.
-    """
-
-    def __init__(self) -> None:
-        self.value: float | None = None
-        self.version = -1
-        self.arriving: tuple[Tensor, Any] | None = None
-
-    def upper_bound(self, log_zoom: Tensor) -> float:
-        if not torch.compiler.is_compiling():
-            self.refresh(log_zoom.detach())
-        assert self.value is not None, "the layer must be called once before it is compiled for this device"
-        return _HINT_MARGIN * math.exp(self.value)
-
-    def refresh(self, log_zoom: Tensor) -> None:
-        if self.value is None:
-            self.value = float(log_zoom.max())  # the only time that is waited for
-            self.version = log_zoom._version
-        if self.arriving is not None and (self.arriving[1] is None or self.arriving[1].query()):
-            self.value, self.arriving = float(self.arriving[0].max()), None
-        if self.arriving is None and log_zoom._version != self.version:
-            self.version = log_zoom._version
-            self.arriving = _send_to_host(log_zoom)
-
-
-def _send_to_host(log_zoom: Tensor) -> tuple[Tensor, Any]:
-    """Start a copy to the host; return where it arrives and the event that tells when."""
-    on_cuda = log_zoom.device.type == "cuda"
-    target = torch.empty(log_zoom.shape, dtype=log_zoom.dtype, pin_memory=on_cuda)
-    target.copy_(log_zoom, non_blocking=on_cuda)
-    event = None
-    if on_cuda:
-        event = torch.cuda.Event()
-        event.record()
-    return target, event
+        return {**super().__getstate__(), "_mirror": ZoomMirror()}

@@ -12,10 +12,9 @@ from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
 from cayleygsp._validation import check_eigenvalues, check_positive
 from cayleygsp.filters import ChebyshevFilter
 from cayleygsp.laplacians import laplacian as core_laplacian
-from cayleygsp.nn import functional
-from cayleygsp.nn._layer import GraphConv, glorot_like
-from cayleygsp.nn.cayley_conv import _check_channel
+from cayleygsp.nn.conv_op import cheb_conv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
 
 
 class ChebConv(GraphConv):
@@ -97,7 +96,7 @@ class ChebConv(GraphConv):
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
-        return functional.cheb_conv(x, self.weight, laplacian)
+        return cheb_conv(x, self.weight, laplacian)
 
     def to_filter(self, graph: GraphLike, in_channel: int, out_channel: int, **options: Any) -> ChebyshevFilter:
         """Return the learned filter from one channel to another as a filter of the core, without the bias.
@@ -113,8 +112,8 @@ class ChebConv(GraphConv):
         """
         L = core_laplacian(graph, NORMALIZATIONS[self.normalization])
         weights = self._weights()
-        i = _check_channel(in_channel, self.in_channels, "in_channel")
-        o = _check_channel(out_channel, self.out_channels, "out_channel")
+        i = check_channel(in_channel, self.in_channels, "in_channel")
+        o = check_channel(out_channel, self.out_channels, "out_channel")
         return ChebyshevFilter(L, weights[:, i, o], **options)
 
     def responses(self, eigenvalues: ArrayLike, lmax: float = 2.0) -> FloatArray:

@@ -1,13 +1,17 @@
 """The benchmark of the layers runs, checks what it times, and writes what it measured; how fast it was is no test."""
 
-import json
-
 import pytest
 
 pytest.importorskip("torch_geometric", reason="the benchmark compares with PyTorch Geometric")
 torch = pytest.importorskip("torch")
 
 from analysis import benchmark_nn  # noqa: E402
+from analysis.benchmark_nn import pyg  # noqa: E402
+from analysis.benchmark_nn.memory import activation_bytes, peak_bytes  # noqa: E402
+from analysis.benchmark_nn.page import cells  # noqa: E402
+from analysis.benchmark_nn.script import SCRIPT  # noqa: E402
+from analysis.benchmark_nn.settings import QUICK  # noqa: E402
+from tests.analysis.helpers import run  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*"),
@@ -17,13 +21,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("nn")
-    arguments = ["--quick", "--repeats", "2", "--results", str(folder / "new"), "--json", str(folder / "out.json")]
-    assert benchmark_nn.main(arguments) == 0
-    assert (folder / "new" / "benchmark_nn.png").read_bytes().startswith(b"\x89PNG")
-    text = (folder / "new" / "benchmark_nn.json").read_text(encoding="utf-8")
-    assert text == (folder / "out.json").read_text(encoding="utf-8")
-    return json.loads(text), (folder / "new" / "benchmark_nn.md").read_text(encoding="utf-8")
+    return run(benchmark_nn, tmp_path_factory.mktemp("nn"), "--repeats", "2")
 
 
 def test_rows_of_the_design_are_there(result):
@@ -57,20 +55,14 @@ def test_growth_is_measured_in_every_size(result):
 
 
 def test_a_wrong_result_is_said_to_be_wrong(monkeypatch):
-    monkeypatch.setattr(benchmark_nn, "CHEBYSHEV_LIMIT", 1e-30)
-    args = benchmark_nn.parse_arguments(["--quick", "--repeats", "1"])
-    rows = benchmark_nn.pyg_rows(benchmark_nn.QUICK, args, lambda name: None)
+    monkeypatch.setattr(pyg, "CHEBYSHEV_LIMIT", 1e-30)
+    args = SCRIPT.parse(["--quick", "--repeats", "1"])
+    rows = pyg.pyg_rows(QUICK, args, lambda name: None)
     assert not any(row["correct"] or row["met"] for row in rows)
-    assert all("WRONG" in benchmark_nn.cells(row)[-1] for row in rows)
+    assert all("WRONG" in cells(row)[-1] for row in rows)
 
 
 def test_memory_is_that_of_the_tensors():
     x = torch.ones(1000, requires_grad=True)
-    assert benchmark_nn.activation_bytes(lambda: (x * 2).exp()) == 4000
-    assert 8000 <= benchmark_nn.peak_bytes(lambda: (x.detach() + 1) + 1) < 9000
-
-
-def test_bad_arguments_are_refused(capsys):
-    with pytest.raises(SystemExit):
-        benchmark_nn.main(["--repeats", "0"])
-    assert "--repeats must be 1 or more, got 0" in capsys.readouterr().err
+    assert activation_bytes(lambda: (x * 2).exp()) == 4000
+    assert 8000 <= peak_bytes(lambda: (x.detach() + 1) + 1) < 9000

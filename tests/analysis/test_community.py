@@ -17,8 +17,16 @@ import pytest
 import torch
 
 from analysis import community
-from analysis.community import CHEBNET, EXACT, QUICK, Config, Network
+from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_FEATURES, ORDERS
+from analysis.community.data import make_data
+from analysis.community.network import Network
+from analysis.community.paper import PAPER, PAPER_SD
+from analysis.community.script import SCRIPT
+from analysis.community.settings import MODELS, QUICK, TUNING_RATES, TUNING_SEED, Config
+from analysis.community.training import make_optimizer
+from cayleygsp.nn import CayleyConv
 from tests import oracle
+from tests.analysis import helpers
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,13 +40,8 @@ MARGIN = 10.0
 def ran(tmp_path_factory):
     """Run the quick form in one process; return its numbers, page and folder."""
     folder = tmp_path_factory.mktemp("community")
-    work, results = folder / "work", folder / "results"
-    argv = ["--quick", "--workers", "1", "--device", "cpu", "--work", str(work), "--results", str(results)]
-    assert community.main(argv) == 0
-    assert {path.name for path in results.iterdir()} == {f"community.{end}" for end in ("json", "md", "png")}
-    assert (results / "community.png").read_bytes().startswith(b"\x89PNG")
-    document = json.loads((results / "community.json").read_text(encoding="utf-8"))
-    return document, (results / "community.md").read_text(encoding="utf-8"), work
+    work = folder / "work"
+    return *helpers.run(community, folder, "--workers", "1", "--device", "cpu", "--work", str(work)), work
 
 
 def mean(document, model, order):
@@ -51,13 +54,11 @@ def test_quick_form_learns_and_cayley_is_above_chebyshev(ran):
     assert all(row["mean"] > LEARNED for row in document["rows"])
     for order in (1, 3):
         assert mean(document, EXACT, order) > mean(document, CHEBNET, order) + MARGIN
-        assert mean(document, community.CHEBYSHEV, order) == pytest.approx(mean(document, EXACT, order), abs=MARGIN)
+        assert mean(document, CHEBYSHEV, order) == pytest.approx(mean(document, EXACT, order), abs=MARGIN)
 
 
 def test_page_and_rows_come_from_the_runs(ran):
-    document, page, _ = ran
-    assert community.markdown(document) == page
-    assert document["command"] in page
+    document, _, _ = ran
     for row in document["rows"]:
         same = [run for run in document["runs"] if run["setting"] == {"model": row["model"], "order": row["order"]}]
         assert row["mean"] == pytest.approx(100 * np.mean([run["numbers"]["accuracy"] for run in same]))
@@ -72,7 +73,7 @@ def test_findings_can_turn_out_either_way(ran):
     means = {
         EXACT: (90.0, 99.0),
         CHEBNET: (95.0, 50.0),
-        community.CHEBYSHEV: (90.5, 96.0),
+        CHEBYSHEV: (90.5, 96.0),
         "jacobi 1": (80.0, 90.0),
         "jacobi 5": (85.0, 90.0),
     }
@@ -106,7 +107,7 @@ def test_correlation_of_zooms_is_that_of_the_runs(ran):
 def test_zoom_and_gap_of_every_run_are_those_of_its_graph(ran):
     document, _, _ = ran
     for run in document["runs"]:
-        lam = community.make_data(QUICK, run["seed"]).laplacian.eigenvalues
+        lam = make_data(QUICK, run["seed"]).laplacian.eigenvalues
         assert run["numbers"]["gap"] == pytest.approx([lam[14], lam[15]])
         assert (run["numbers"]["zoom"] is None) == (run["setting"]["model"] == CHEBNET)
     learned = [run["numbers"]["zoom"] for run in document["runs"] if run["setting"]["model"] == EXACT]
@@ -126,8 +127,8 @@ def test_killed_run_goes_on_to_the_same_numbers(ran, tmp_path):
     argv = ["--quick", "--runs", "1", "--models", EXACT, "jacobi 5", "--workers", "1", "--device", "cpu"]
     argv += ["--work", str(tmp_path), "--json", str(tmp_path / "found.json")]
     script = (
-        "import sys; from analysis import _experiment, community\n"
-        "_experiment.Checkpoint.__init__.__defaults__ = (0.0,)\n"
+        "import sys; from analysis import _checkpoint, community\n"
+        "_checkpoint.Checkpoint.__init__.__defaults__ = (0.0,)\n"
         "raise SystemExit(community.main(sys.argv[1:]))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -149,30 +150,28 @@ def test_killed_run_goes_on_to_the_same_numbers(ran, tmp_path):
     assert not list(tmp_path.glob("*/*.pt"))
 
 
-@pytest.mark.parametrize("model", [EXACT, "jacobi 0", "jacobi 1", "jacobi 5"])
-@pytest.mark.parametrize(("order", "log_zoom"), [(1, 0.3), (4, -1.2)])
-def test_fast_ways_equal_the_layers_with_gradients(model, order, log_zoom):
-    data = community.make_data(QUICK, 1)
-    network = Network(data, model, order, QUICK, torch.device("cpu"))
-    with torch.no_grad():
-        network.conv.log_zoom.fill_(log_zoom)
-    indices = torch.tensor([5, 0, 77, 30, *range(100, 119)])  # not a multiple of a tile
-    found = []
-    for source in (network._source, None):
-        network._source = source
-        network.zero_grad()
-        features = network.features(indices)
-        features.square().sum().backward()
-        grads = [p.grad.clone() for p in network.conv.parameters()]
-        found.append((features.detach(), grads))
-    torch.testing.assert_close(found[0][0], found[1][0], rtol=1e-4, atol=1e-5)
-    for fast, slow in zip(found[0][1], found[1][1], strict=True):
-        torch.testing.assert_close(fast, slow, rtol=2e-3, atol=1e-4 * float(slow.abs().max()))
+@pytest.mark.parametrize("model", [EXACT, "jacobi 5"])
+def test_networks_have_the_layers_that_their_names_say(model):
+    """Compare with the layer on the graph, values and gradients; in double precision the tests of the layers do."""
+    data = make_data(QUICK, 1)
+    network = Network(data, model, 3, QUICK, torch.device("cpu"))
+    method, *n_iter = model.split()
+    options = {"method": method, "n_iter": int(n_iter[0]) if n_iter else None}
+    layer = CayleyConv(1, N_FEATURES, 3, normalization=None, **options)
+    layer.load_state_dict(network.conv.state_dict())
+    indices = torch.tensor([5, 0, 77, 30, *range(100, 119)])
+    x = torch.from_numpy(data.signals)[:, indices].T[:, :, None]
+    features, expected = network.features(indices), layer(x, data.laplacian).relu().mean(1)
+    torch.testing.assert_close(features, expected, rtol=1e-4, atol=1e-5)
+    for y in (features, expected):
+        y.square().sum().backward()
+    for ours, theirs in zip(network.conv.parameters(), layer.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=2e-3, atol=1e-4 * float(theirs.grad.abs().max()))
 
 
-@pytest.mark.parametrize("model", [EXACT, community.CHEBYSHEV, CHEBNET])
+@pytest.mark.parametrize("model", [EXACT, CHEBYSHEV, CHEBNET])
 def test_features_equal_the_dense_filter(model):
-    data = community.make_data(QUICK, 2)
+    data = make_data(QUICK, 2)
     network = Network(data, model, 3, QUICK, torch.device("cpu"))
     with torch.no_grad():
         found = network.features(torch.arange(6)).numpy()
@@ -182,14 +181,14 @@ def test_features_equal_the_dense_filter(model):
         oracle.dense_filter(
             data.laplacian, lambda lam, f=f: network.conv.responses(np.maximum(lam, 0.0), **options)[:, 0, f]
         )
-        for f in range(community.N_FEATURES)
+        for f in range(N_FEATURES)
     ]
     y = np.stack([G @ x for G in filters], axis=2)
     np.testing.assert_allclose(found, np.maximum(y, 0).mean(0), rtol=2e-3, atol=2e-4)
 
 
 def test_data_is_what_the_paper_describes():
-    data = community.make_data(QUICK, 3)
+    data = make_data(QUICK, 3)
     assert len(set(np.bincount(data.graph.labels))) == 15
     on = data.graph.labels[:, None] == data.labels
     noise = data.signals - on
@@ -202,7 +201,7 @@ def test_data_is_what_the_paper_describes():
 
 def test_standardising_changes_nothing_that_a_classifier_could_not_do():
     """Fold the standardisation into the classifier: the scores are the same."""
-    data = community.make_data(QUICK, 0)
+    data = make_data(QUICK, 0)
     network = Network(data, EXACT, 1, QUICK, torch.device("cpu"))
     with torch.no_grad():
         network(torch.arange(50))  # in training mode: statistics are taken
@@ -214,10 +213,10 @@ def test_standardising_changes_nothing_that_a_classifier_could_not_do():
 
 
 def test_seeds_have_graphs_signals_and_weights_of_their_own():
-    one, other = community.make_data(QUICK, 0), community.make_data(QUICK, 1)
+    one, other = make_data(QUICK, 0), make_data(QUICK, 1)
     assert (one.graph.W != other.graph.W).nnz > 0
     assert not np.array_equal(one.signals, other.signals)
-    again = community.make_data.__wrapped__(QUICK, 0)
+    again = make_data.__wrapped__(QUICK, 0)
     assert np.array_equal(one.signals, again.signals)
 
 
@@ -226,19 +225,19 @@ def test_learning_rates_are_tried_on_seeds_of_their_own(tmp_path):
     argv += ["--work", str(tmp_path / "w"), "--results", str(tmp_path / "r")]
     assert community.main(argv) == 0
     document = json.loads((tmp_path / "r" / "community_tuning.json").read_text(encoding="utf-8"))
-    assert {row["lr"] for row in document["rows"]} == set(community.TUNING_RATES)
+    assert {row["lr"] for row in document["rows"]} == set(TUNING_RATES)
     assert {row["model"] for row in document["rows"]} == {EXACT, CHEBNET}
     page = (tmp_path / "r" / "community_tuning.md").read_text(encoding="utf-8")
     assert page == community.tuning_markdown(document)
-    assert all(f"seed={community.TUNING_SEED}." in path.name for path in tmp_path.glob("w/*/*seed*.json"))
+    assert all(f"seed={TUNING_SEED}." in path.name for path in tmp_path.glob("w/*/*seed*.json"))
 
 
 def test_optimizer_gives_each_kind_its_rate():
     config = dataclasses.replace(QUICK, lr=0.3, cheb_lr=0.2, zoom_lr=0.01)
-    data = community.make_data(QUICK, 0)
-    cayley = community.make_optimizer(Network(data, EXACT, 1, config, torch.device("cpu")), config)
+    data = make_data(QUICK, 0)
+    cayley = make_optimizer(Network(data, EXACT, 1, config, torch.device("cpu")), config)
     assert [(group["lr"], len(group["params"])) for group in cayley.param_groups] == [(0.3, 4), (0.01, 1)]
-    cheb = community.make_optimizer(Network(data, CHEBNET, 1, config, torch.device("cpu")), config)
+    cheb = make_optimizer(Network(data, CHEBNET, 1, config, torch.device("cpu")), config)
     assert [(group["lr"], len(group["params"])) for group in cheb.param_groups] == [(0.2, 4)]
 
 
@@ -270,15 +269,15 @@ def test_impossible_configurations_are_refused(changes, message):
 )
 def test_impossible_arguments_are_refused(argv, message, capsys):
     with pytest.raises(SystemExit):
-        community.parse_arguments(argv)
+        SCRIPT.parse(argv)
     assert message in capsys.readouterr().err
 
 
 def test_what_is_named_twice_is_computed_once():
-    args, _ = community.parse_arguments(["--orders", "3", "1", "3", "--models", "exact", "ChebNet", "exact"])
+    args = SCRIPT.parse(["--orders", "3", "1", "3", "--models", "exact", "ChebNet", "exact"])
     assert (args.orders, args.models) == ([1, 3], ["exact", "ChebNet"])
 
 
 def test_papers_figures_are_complete():
-    assert set(community.PAPER) == set(community.PAPER_SD) == set(community.MODELS) - {community.CHEBYSHEV}
-    assert all(len(v) == len(community.ORDERS) for v in [*community.PAPER.values(), *community.PAPER_SD.values()])
+    assert set(PAPER) == set(PAPER_SD) == set(MODELS) - {CHEBYSHEV}
+    assert all(len(v) == len(ORDERS) for v in [*PAPER.values(), *PAPER_SD.values()])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 
 import numpy as np
 import pytest
@@ -11,31 +10,40 @@ import torch
 
 import cayleygsp as cg
 from analysis import complexity
-from analysis.complexity import CHEBNET, EIGENBASIS, INVERSION, MODELS, SERIES
+from analysis._networks import CHEBNET
+from analysis.complexity.models import make_graph, make_layer
+from analysis.complexity.script import SCRIPT
+from analysis.complexity.settings import (
+    AVERAGE_DEGREE,
+    EIGENBASIS,
+    INVERSION,
+    KINDS,
+    MODELS,
+    QUICK_ORDERS,
+    QUICK_SIZES,
+    SERIES,
+)
+from analysis.complexity.times import exponent
 from cayleygsp.nn import GraphLaplacian
 from tests import oracle
+from tests.analysis.helpers import run
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("complexity")
-    assert complexity.main(["--quick", "--results", str(folder)]) == 0
-    assert {path.name for path in folder.iterdir()} == {f"complexity.{end}" for end in ("json", "md", "png")}
-    assert (folder / "complexity.png").read_bytes().startswith(b"\x89PNG")
-    document = json.loads((folder / "complexity.json").read_text(encoding="utf-8"))
-    return document, (folder / "complexity.md").read_text(encoding="utf-8")
+    return run(complexity, tmp_path_factory.mktemp("complexity"))
 
 
 def test_every_model_is_timed_at_every_order_and_size(ran):
     document, _ = ran
     found = {(row["model"], row["kind"], row["order"]) for row in document["by_order"]}
-    assert found == {(m, k, r) for m in MODELS for k in complexity.KINDS for r in complexity.QUICK_ORDERS}
-    assert {row["n_vertices"] for row in document["by_size"]} == set(complexity.QUICK_SIZES)
+    assert found == {(m, k, r) for m in MODELS for k in KINDS for r in QUICK_ORDERS}
+    assert {row["n_vertices"] for row in document["by_size"]} == set(QUICK_SIZES)
     assert all(row["seconds"]["mean"] > 0 for row in [*document["by_order"], *document["by_size"]])
 
 
 def test_ratios_are_those_of_the_times_and_of_the_paper(ran):
-    document, page = ran
+    document, _ = ran
     by_key = {(row["model"], row["kind"], row["order"]): row for row in document["by_order"]}
     for (model, kind, order), row in by_key.items():
         base = by_key[CHEBNET, kind, order]["seconds"]["mean"]
@@ -44,7 +52,6 @@ def test_ratios_are_those_of_the_times_and_of_the_paper(ran):
     # the paper's own figure of ratios, of which times are another
     assert by_key[INVERSION, "test", 1]["paper_ratio"] == pytest.approx(29.09, rel=2e-3)
     assert by_key["jacobi 13", "training", 3]["paper_ratio"] == pytest.approx(5.354, rel=2e-3)
-    assert complexity.markdown(document) == page
     changed = copy.deepcopy(document)
     row = next(row for row in changed["by_order"] if row["model"] == INVERSION and row["kind"] == "test")
     row |= {"ratio": 4.0, "paper_ratio": 29.0}
@@ -54,8 +61,8 @@ def test_ratios_are_those_of_the_times_and_of_the_paper(ran):
 
 @pytest.mark.parametrize("model", [INVERSION, EIGENBASIS, SERIES])
 def test_exact_layers_equal_the_dense_filter(model):
-    L = cg.laplacian(complexity.make_graph(60, 0))
-    layer = complexity.make_layer(model, 3).double()
+    L = cg.laplacian(make_graph(60, 0))
+    layer = make_layer(model, 3).double()
     x = np.random.default_rng(0).standard_normal((60, 2))
     with torch.no_grad():
         y = layer(torch.from_numpy(x.T[:, :, None].copy()), GraphLaplacian.from_laplacian(L)).numpy()
@@ -65,8 +72,8 @@ def test_exact_layers_equal_the_dense_filter(model):
 
 
 def test_inversion_has_the_gradients_of_the_eigenbasis():
-    L = GraphLaplacian.from_laplacian(cg.laplacian(complexity.make_graph(60, 0)))
-    layers = [complexity.make_layer(model, 3).double() for model in (INVERSION, EIGENBASIS)]
+    L = GraphLaplacian.from_laplacian(cg.laplacian(make_graph(60, 0)))
+    layers = [make_layer(model, 3).double() for model in (INVERSION, EIGENBASIS)]
     layers[1].load_state_dict(layers[0].state_dict())
     x = torch.randn(3, 60, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     for layer in layers:
@@ -77,9 +84,9 @@ def test_inversion_has_the_gradients_of_the_eigenbasis():
 
 def test_graphs_have_as_many_edges_a_vertex_at_every_size():
     for n in (300, 3000, 30_000):
-        graph = complexity.make_graph(n, 0)
+        graph = make_graph(n, 0)
         assert graph.n_vertices == n
-        assert 2 * graph.n_edges / n == pytest.approx(complexity.AVERAGE_DEGREE, rel=0.08)
+        assert 2 * graph.n_edges / n == pytest.approx(AVERAGE_DEGREE, rel=0.08)
 
 
 def test_findings_can_turn_out_either_way(ran):
@@ -99,12 +106,12 @@ def test_exponent_is_the_slope():
     rows = [
         {"model": CHEBNET, "kind": "test", "n_vertices": n, "seconds": {"mean": 1e-6 * n**1.5}} for n in (10, 100, 1000)
     ]
-    assert complexity.exponent(rows, CHEBNET, "test")["exponent"] == pytest.approx(1.5)
-    assert complexity.exponent(rows[:1], CHEBNET, "test")["exponent"] is None
+    assert exponent(rows, CHEBNET, "test")["exponent"] == pytest.approx(1.5)
+    assert exponent(rows[:1], CHEBNET, "test")["exponent"] is None
 
 
 def test_impossible_sizes_and_orders_are_refused(capsys):
     for argv, message in ((["--sizes", "20"], "--sizes must be 45"), (["--orders", "0"], "--orders must be 1")):
         with pytest.raises(SystemExit):
-            complexity.parse_arguments(argv)
+            SCRIPT.parse(argv)
         assert message in capsys.readouterr().err

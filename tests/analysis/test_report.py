@@ -10,7 +10,9 @@ import sys
 
 import pytest
 
-from analysis import community, complexity, report
+from analysis import report
+from analysis.community import script as community
+from analysis.complexity import settings as complexity
 from analysis.report import experiments, methods, script
 from analysis.report.findings import describe_runs
 from analysis.report.runs import Run

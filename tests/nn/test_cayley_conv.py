@@ -44,9 +44,6 @@ def make(in_channels, out_channels, order=3, seed=0, **options):
     return randomized(CayleyConv(in_channels, out_channels, order, **{"tol": TIGHT, **options}), seed)
 
 
-# ------------------------------------------------------------------------------------------------- values
-
-
 @pytest.mark.parametrize("normalization", NORMALIZATIONS)
 @pytest.mark.parametrize("method", ["chebyshev", "exact"])
 @pytest.mark.parametrize("form", FORMS)
@@ -187,9 +184,6 @@ def test_relabelling_vertices_relabels_the_output():
     torch.testing.assert_close(got, layer(x, *edges_of(W))[order], atol=1e-11, rtol=0)
 
 
-# ---------------------------------------------------------------------------------------------- gradients
-
-
 @pytest.mark.parametrize("method", ["chebyshev", "exact", "jacobi"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("sides", [(2, 3), (3, 2)])
@@ -242,11 +236,11 @@ def test_gradient_in_the_zoom_is_the_corrected_formula():
 
 @pytest.mark.parametrize("sides", [(2, 3), (3, 2)])
 def test_only_what_is_needed_is_computed(monkeypatch, sides):
-    from cayleygsp.nn import functional
+    from cayleygsp.nn import conv_op
 
     runs = []
     for name in ("terms", "combine"):
-        monkeypatch.setattr(functional, name, _counting(runs, name, getattr(functional, name)))
+        monkeypatch.setattr(conv_op, name, _counting(runs, name, getattr(conv_op, name)))
     L, prepared = random_graph()
     layer = make(*sides)
     x = signals(L.n_vertices, sides[0])
@@ -329,9 +323,6 @@ def test_forward_mode_is_refused_with_a_reason():
     exact = make(2, 3, method="exact", bias=False)
     value, tangent = torch.func.jvp(lambda x: exact(x, prepared), (x,), (x,))
     torch.testing.assert_close(tangent, value)
-
-
-# ------------------------------------------------------------------------------------------- as a module
 
 
 @pytest.mark.parametrize("order", [1, 4, 12])
@@ -499,9 +490,6 @@ def test_autocast_is_tolerated():
     torch.testing.assert_close(got, expected, atol=0.05, rtol=0.05)
 
 
-# -------------------------------------------------------------------------------------- back to the core
-
-
 def test_learned_filters_go_back_to_the_core():
     L, prepared = random_graph()
     for form in FORMS:
@@ -513,9 +501,6 @@ def test_learned_filters_go_back_to_the_core():
         responses = layer.responses(lam)
         assert responses.shape == (9, 2, 3)
         np.testing.assert_allclose(responses[:, 1, 2], layer.polynomial(1, 2)(lam), atol=1e-12)
-
-
-# ------------------------------------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
@@ -589,9 +574,9 @@ def test_without_torch_the_message_says_what_to_install():
 
 
 def test_zoom_of_another_device_is_followed_without_waiting():
-    from cayleygsp.nn.cayley_conv import _ZoomMirror
+    from cayleygsp.nn.zoom_mirror import ZoomMirror
 
-    mirror, log_zoom = _ZoomMirror(), torch.tensor([0.0, -2.0])
+    mirror, log_zoom = ZoomMirror(), torch.tensor([0.0, -2.0])
     assert mirror.upper_bound(log_zoom) == pytest.approx(1.5)
     log_zoom.add_(1.0)
     assert mirror.upper_bound(log_zoom) == pytest.approx(1.5)  # sent off, not yet read

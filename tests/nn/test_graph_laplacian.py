@@ -85,9 +85,9 @@ def test_given_lambda_max_is_trusted():
     batch = torch.zeros(6, dtype=torch.int64)
     with pytest.raises(ValueError, match="`lambda_max` must be positive and finite, got -1"):
         GraphLaplacian.from_edge_index(edge_index, weight, lambda_max=-1)
-    with pytest.raises(ValueError, match="`lambda_max` must be one number, or with `batch` one a graph"):
+    with pytest.raises(ValueError, match="`lambda_max` must be one number, or with `batch` one per graph"):
         GraphLaplacian.from_edge_index(edge_index, weight, lambda_max=[1.0, 2.0])
-    with pytest.raises(ValueError, match="`lambda_max` must hold 3 numbers, one a graph, got 2"):
+    with pytest.raises(ValueError, match="`lambda_max` must hold 3 numbers, one per graph, got 2"):
         GraphLaplacian.from_edge_index(edge_index, weight, 6, batch=batch + 2, lambda_max=[1.0, 2.0])
 
 

@@ -154,6 +154,7 @@ def test_code_of_the_documentation_runs():
     assert namespace["loss"].item() < 0.3
     assert namespace["pooled"].shape == (2, 8)
     assert namespace["out"].shape == (3, 16)
+    assert namespace["filtered_signals"].shape == namespace["swept_signals"].shape == (3, 200, 8)
     assert namespace["responses"].shape == (3, 3, 16)
     expected = namespace["g"] @ namespace["data"].x[:, 0].double().numpy()
     np.testing.assert_array_equal(namespace["filtered"], expected)

@@ -21,9 +21,6 @@ def x5(channels=3):
     return signals(5, channels, dtype=torch.float32)
 
 
-# ------------------------------------------------------------------------------------------------- states
-
-
 @pytest.mark.parametrize("source", ["edges", "core"])
 def test_a_loaded_laplacian_is_that_of_the_new_graph(source):
     W = random_adjacency(7, 0)
@@ -94,9 +91,6 @@ def test_first_call_of_a_lazy_layer_draws_the_weight_alone(make):
         other.load_state_dict(kept)
 
 
-# -------------------------------------------------------------------------------------------------- modes
-
-
 @pytest.mark.parametrize("method", [*METHODS, "cheb"])
 @pytest.mark.parametrize("given_as", ["edges", "prepared", "core", "prepared before", "inference edges"])
 @pytest.mark.parametrize("channels", [3, -1])
@@ -135,9 +129,6 @@ def test_layers_run_on_the_device_without_numbers():
     for method in METHODS:
         layer = CayleyConv(3, 2, 2, method=method).to("meta")
         assert layer(x5().to("meta"), graph).shape == (5, 2)
-
-
-# ------------------------------------------------------------------------------------------------- graphs
 
 
 def test_digraph_with_structure_is_refused():
@@ -199,9 +190,6 @@ def test_one_bound_for_all_vertices_is_taken():
         GraphLaplacian.from_edge_index(EDGES, lambda_max=bound.requires_grad_())
 
 
-# ------------------------------------------------------------------------------------- what is kept of edges
-
-
 def test_other_memory_behind_the_same_tensor_is_seen():
     layer, weight = CayleyConv(3, 2, 2), torch.ones(6)
     first = layer(x5(), EDGES, weight)
@@ -235,9 +223,6 @@ def test_bounds_whose_changes_are_not_followed_are_read_again():
     expected = copy.deepcopy(layer)(x5(), EDGES, None, batch, bounds)
     assert not torch.allclose(first, expected)
     torch.testing.assert_close(layer(x5(), EDGES, None, batch, bounds), expected)
-
-
-# ------------------------------------------------------------------------------------------------- checks
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

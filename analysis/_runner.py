@@ -1,0 +1,213 @@
+"""Runs that survive being killed, in this process or in several.
+
+An experiment is a list of runs, each a setting and a seed, and a function that turns one of them into numbers. A
+finished run is a file and is never computed again; an unfinished one goes on from its last checkpoint and ends with the
+same numbers. The folder of a run carries a hash of the configuration in its name, so that nothing is mixed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import hashlib
+import json
+import multiprocessing
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from multiprocessing import connection
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numba
+import torch
+
+from analysis._checkpoint import Checkpoint
+from analysis._document import Document, now, package_versions
+from analysis._run_progress import run_progress
+from cayleygsp._files import write_files
+
+Config = TypeVar("Config")
+
+# Raised when the numbers of a run change for the same configuration, so that old files are not taken for new ones.
+_FORMAT = 1
+_HASH_DIGITS = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One training: a setting, by names and values that JSON knows, and a seed."""
+
+    setting: Mapping[str, Any]
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """A name for files, different for every run of an experiment."""
+        settings = "-".join(f"{name}={value}" for name, value in self.setting.items())
+        return f"{settings}-seed={self.seed}".replace("/", "_").replace(" ", "_")
+
+
+Train = Callable[[Any, Run, Checkpoint, torch.device], dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment(Generic[Config]):
+    """What is to be computed.
+
+    Attributes
+    ----------
+    name : str
+        Name of the folder and the files.
+    config : dataclass
+        Everything that decides the numbers of a run besides its setting and its seed.
+    runs : sequence of Run
+        In the order in which they are started.
+    train : callable
+        ``train(config, run, checkpoint, device)`` returns the numbers of a run. A function of a module, so that worker
+        processes find it.
+    """
+
+    name: str
+    config: Config
+    runs: Sequence[Run]
+    train: Train
+
+    @property
+    def folder_name(self) -> str:
+        """The name with a hash of the configuration."""
+        text = json.dumps([_FORMAT, dataclasses.asdict(self.config)], sort_keys=True)  # type: ignore[call-overload]
+        return f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]}"
+
+
+def compute(
+    experiment: Experiment[Any], work: Path, *, workers: int, device: str, quiet: bool = False
+) -> list[Document]:
+    """Compute the runs that are not finished, and return the results of all, in their order.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to compute.
+    work : pathlib.Path
+        Where the folder of the experiment is, or is made.
+    workers : int
+        Processes; with one, everything is computed in this one.
+    device : str
+        As torch names it.
+    quiet : bool
+        Whether to say nothing of the progress.
+
+    Returns
+    -------
+    list of dict
+        ``setting``, ``seed``, ``numbers``, ``timing`` and ``made`` (date, device and versions) of each run.
+
+    Raises
+    ------
+    ValueError
+        If a run is listed twice.
+    RuntimeError
+        If another process computes in the folder.
+    """
+    keys = [run.key for run in experiment.runs]
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"`runs` must differ, got {next(key for key in keys if keys.count(key) > 1)} more than once")
+    folder = work / (experiment.folder_name if device == "cpu" else f"{experiment.folder_name}-{device}")
+    with locked(folder):
+        for left in folder.glob(".writing-*"):
+            shutil.rmtree(left)  # of a process that was killed while it wrote
+        config = json.dumps(dataclasses.asdict(experiment.config), indent=2) + "\n"
+        write_files(folder, {"config.json": config.encode()})
+        missing = [run for run in experiment.runs if not (folder / f"{run.key}.json").exists()]
+        n_done = len(experiment.runs) - len(missing)
+        with run_progress(experiment.name, len(experiment.runs), n_done, quiet) as advance:
+            if workers == 1:
+                with _one_thread():
+                    for run in missing:
+                        _compute_one(experiment, run, folder, device)
+                        advance()
+            else:
+                _compute_by_workers(experiment, missing, folder, workers, device, advance)
+    return [json.loads((folder / f"{run.key}.json").read_text(encoding="utf-8")) for run in experiment.runs]
+
+
+def _compute_one(experiment: Experiment[Any], run: Run, folder: Path, device: str) -> None:
+    checkpoint = Checkpoint(folder / f"{run.key}.pt")
+    try:
+        numbers = experiment.train(experiment.config, run, checkpoint, torch.device(device))
+    except FloatingPointError as error:
+        raise FloatingPointError(f"{run.key}: {error}") from error
+    timing = numbers.pop("timing", {})
+    result = {"setting": dict(run.setting), "seed": run.seed, "numbers": numbers, "timing": timing}
+    result["made"] = {"date": now(), "device": device, "versions": package_versions()}
+    text = json.dumps(result, indent=2, allow_nan=False) + "\n"
+    write_files(folder, {f"{run.key}.json": text.encode()})
+    checkpoint.remove()
+
+
+def _compute_by_workers(
+    experiment: Experiment[Any],
+    runs: Sequence[Run],
+    folder: Path,
+    workers: int,
+    device: str,
+    advance: Callable[[], None],
+) -> None:
+    # spawned, not forked: torch and numba have threads of their own that a fork would not copy
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(workers, max(len(runs), 1)), context, initializer=_start_worker)
+    with pool:
+        waiting: set[Future[None]] = {pool.submit(_compute_one, experiment, run, folder, device) for run in runs}
+        try:
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                    advance()
+        except BaseException:
+            # runs that have begun are waited for: nobody may write into the folder when it is let go
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _start_worker() -> None:
+    torch.set_num_threads(1)
+    numba.set_num_threads(1)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """End this process when the one that started it is gone, however it went."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Compute with one thread, as worker processes do: sums come out the same, and small ones faster."""
+    before = torch.get_num_threads(), numba.get_num_threads()
+    torch.set_num_threads(1)
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before[0])
+        numba.set_num_threads(before[1])
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep others out of a folder; the system lets them in again when this process ends, however it ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RuntimeError(f"another process computes in {folder}: wait for it, or give another --work") from error
+        yield

@@ -1,0 +1,156 @@
+"""Training that can be interrupted anywhere and ends as if it had not been."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from analysis._checkpoint import Checkpoint
+
+
+@dataclasses.dataclass
+class Fit:
+    """How a model is trained and chosen.
+
+    Attributes
+    ----------
+    model : nn.Module
+        Left with the parameters that were best on the validation data, and not in training mode.
+    optimizer : torch.optim.Optimizer
+        Over the parameters of the model.
+    loss : callable
+        ``loss(indices)`` of a minibatch, a tensor that has a gradient.
+    evaluate : callable
+        ``evaluate()`` returns a number on the validation data, the larger the better; the first of equals is kept.
+    n_samples, batch, epochs : int
+        Training data, minibatch and passes.
+    schedule : callable
+        Factor of the learning rates as a function of the share of steps that is done.
+    """
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    loss: Callable[[Tensor], Tensor]
+    evaluate: Callable[[], float]
+    n_samples: int
+    batch: int
+    epochs: int
+    schedule: Callable[[float], float] = lambda share: 1.0
+
+    def run(self, seed: int, checkpoint: Checkpoint) -> dict[str, Any]:
+        """Train from the start, or from where the checkpoint says, and return the history.
+
+        The order of the data is drawn from the seed and the number of the epoch, and torch's own random numbers are
+        part of the checkpoint: a run that was interrupted anywhere ends as if it had not been.
+
+        Returns
+        -------
+        dict
+            ``best_epoch``, ``best_validation``, ``validation`` (one number per epoch), and ``timing``: processor time
+            of the whole and of a step, waking time of the whole.
+        """
+        base = [group["lr"] for group in self.optimizer.param_groups]
+        steps = math.ceil(self.n_samples / self.batch)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            state = self._restored(checkpoint)
+            clock = _Clock(state["cpu_seconds"], state["seconds"])
+            for epoch in range(state["epoch"], self.epochs):
+                order = _order(self.n_samples, seed, epoch)
+                for step in range(state["step"], steps):
+                    share = (epoch * steps + step) / (self.epochs * steps)
+                    for group, lr in zip(self.optimizer.param_groups, base, strict=True):
+                        group["lr"] = lr * self.schedule(share)
+                    self._step(order[step * self.batch : (step + 1) * self.batch])
+                    if checkpoint.is_due:
+                        self._save(checkpoint, {**state, "epoch": epoch, "step": step + 1}, clock)
+                self._close_epoch(state, epoch)
+                if checkpoint.is_due:
+                    self._save(checkpoint, state, clock)
+        self.model.load_state_dict(state["best_model"])
+        self.model.eval()
+        cpu, waking = clock.read()
+        return {
+            "best_epoch": state["best_epoch"],
+            "best_validation": state["validation"][state["best_epoch"]],
+            "validation": state["validation"],
+            "timing": {"cpu_seconds": cpu, "seconds": waking, "step_cpu_seconds": cpu / (self.epochs * steps)},
+        }
+
+    def _step(self, indices: Tensor) -> None:
+        self.model.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(indices)
+        if not bool(torch.isfinite(loss.detach())):
+            raise FloatingPointError(f"the loss is {loss.item()}: try a lower learning rate")
+        loss.backward()
+        self.optimizer.step()
+
+    def _close_epoch(self, state: dict[str, Any], epoch: int) -> None:
+        self.model.eval()
+        with torch.no_grad():
+            value = float(self.evaluate())
+        state["validation"] = [*state["validation"], value]
+        if state["best_epoch"] < 0 or value > state["validation"][state["best_epoch"]]:
+            state["best_epoch"] = epoch
+            state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
+        state["epoch"], state["step"] = epoch + 1, 0
+
+    def _restored(self, checkpoint: Checkpoint) -> dict[str, Any]:
+        state = checkpoint.load()
+        if state is None:
+            best = {"best_epoch": -1, "best_model": {}, "validation": []}
+            return {"epoch": 0, "step": 0, "cpu_seconds": 0.0, "seconds": 0.0, **best}
+        self.model.load_state_dict(state.pop("model"))
+        self.optimizer.load_state_dict(state.pop("optimizer"))
+        torch.set_rng_state(state.pop("rng"))
+        for device, saved in zip(range(torch.cuda.device_count()), state.pop("cuda_rng"), strict=False):
+            torch.cuda.set_rng_state(saved, device)
+        return state
+
+    def _save(self, checkpoint: Checkpoint, state: Mapping[str, Any], clock: _Clock) -> None:
+        cpu, waking = clock.read()
+        now = {
+            **state,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "rng": torch.get_rng_state(),
+            "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "cpu_seconds": cpu,
+            "seconds": waking,
+        }
+        checkpoint.save(now)
+
+
+class _Clock:
+    """Processor and waking time of a run, over interruptions."""
+
+    def __init__(self, cpu: float, waking: float) -> None:
+        self._cpu, self._waking = cpu - time.process_time(), waking - time.monotonic()
+
+    def read(self) -> tuple[float, float]:
+        return self._cpu + time.process_time(), self._waking + time.monotonic()
+
+
+def _order(n: int, seed: int, epoch: int) -> Tensor:
+    return torch.from_numpy(np.random.default_rng((seed, epoch)).permutation(n))
+
+
+def cosine(share: float) -> float:
+    """Return a factor that goes from 1 to 0 as half a cosine.
+
+    Examples
+    --------
+    >>> from analysis._training import cosine
+    >>> cosine(0.0), round(cosine(0.5), 12), cosine(1.0)
+    (1.0, 0.5, 0.0)
+    """
+    return (1 + math.cos(math.pi * share)) / 2

@@ -1,0 +1,47 @@
+"""The command line, and the groups of rows that are measured."""
+
+from __future__ import annotations
+
+import argparse
+
+import torch
+
+from analysis._comparison import notes
+from analysis._document import Document
+from analysis._script import Script, Step, add_repeats, check_repeats
+from analysis.benchmark_nn.figure import draw
+from analysis.benchmark_nn.growth import measure_growth
+from analysis.benchmark_nn.networks import network_rows
+from analysis.benchmark_nn.page import markdown, tables
+from analysis.benchmark_nn.pyg import pyg_rows
+from analysis.benchmark_nn.settings import QUICK, Sizes
+from analysis.benchmark_nn.steps import step_rows
+
+PARTS = (step_rows, network_rows, pyg_rows)
+
+
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Measure all groups of rows, and the growth."""
+    sizes = QUICK if args.quick else Sizes()
+    return {
+        "torch": f"{torch.__version__}, {torch.get_num_threads()} threads",
+        "growth_batch": sizes.growth_batch,
+        "rows": [row for part in PARTS for row in part(sizes, args, step)],
+        "growth": measure_growth(sizes, args, step),
+    }
+
+
+SCRIPT = Script(
+    "benchmark_nn",
+    "Measure the trainable layers against the paper's Jacobi scheme and PyTorch Geometric, side by side, and print "
+    "ratios with their targets. Run it on a quiet machine.",
+    measure,
+    markdown,
+    draw,
+    tables=tables,
+    lines=notes,
+    steps=lambda args: 9,
+    arguments=add_repeats,
+    check=check_repeats,
+)
+main = SCRIPT.main

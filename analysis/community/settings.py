@@ -1,0 +1,116 @@
+"""What is trained: the models, their orders, and the configuration of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, SWEEPS
+
+MODELS = (EXACT, *(f"jacobi {K}" for K in SWEEPS), CHEBYSHEV, CHEBNET)
+
+NAMES = {
+    EXACT: "CayleyNet, exact",
+    CHEBYSHEV: "CayleyNet, our series",
+    CHEBNET: "ChebNet",
+    **{f"jacobi {K}": f"CayleyNet, K = {K}" for K in SWEEPS},
+}
+
+# Filters of a run that are kept for the figure, and the order whose filters are drawn.
+N_SHOWN = 4
+SHOWN_ORDER = 3
+
+# Seeds from here on belong to the choice of learning rates.
+TUNING_SEED = 1_000_000
+TUNING_RATES = (0.01, 0.03, 0.1, 0.3)
+TUNING_MODELS = (EXACT, CHEBNET)
+TUNING_ORDERS = (1, 3, 7, 13)
+QUICK_MODELS = (EXACT, "jacobi 1", "jacobi 5", CHEBYSHEV, CHEBNET)
+QUICK_ORDERS = (1, 3)
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What decides the numbers of a run besides model, order and seed.
+
+    Attributes
+    ----------
+    smallest, largest : int
+        Sizes of the communities, spread evenly between them. A convolution followed by the mean over the vertices sees
+        no difference between communities of the same size and density, so that no two may be of a size.
+    p_in, p_out : float
+        Probability of an edge inside a community and between two.
+    spread : float
+        Of the strengths of the vertices, see :func:`cayleygsp.gallery.communities`: a few are hubs.
+    noise : float
+        Variance of the noise.
+    n_train, n_validation, n_test : int
+        Signals.
+    epochs, batch : int
+        Passes over the training signals, and signals in a step.
+    lr, cheb_lr, zoom_lr : float
+        Learning rates of Adam for CayleyNet, for ChebNet and for log h; each falls to 0 as half a cosine.
+    zoom : float
+        The zoom h to start from.
+    tol : float
+        Of our series.
+    """
+
+    smallest: int = 10
+    largest: int = 24
+    p_in: float = 0.5
+    p_out: float = 0.001
+    spread: float = 0.4
+    noise: float = 0.3
+    n_train: int = 5000
+    n_validation: int = 700
+    n_test: int = 700
+    epochs: int = 20
+    batch: int = 100
+    lr: float = 0.1
+    cheb_lr: float = 0.1
+    zoom_lr: float = 0.02
+    zoom: float = 1.0
+    tol: float = 1e-4
+
+    def __post_init__(self) -> None:
+        """Reject invalid settings."""
+        if self.smallest < 2 or self.largest - self.smallest < N_COMMUNITIES - 1:
+            raise ValueError(
+                f"`smallest` must be 2 or more and `largest` at least {N_COMMUNITIES - 1} more, so that no two "
+                f"communities are of a size, got {self.smallest} and {self.largest}"
+            )
+        for name in ("p_in", "p_out"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"`{name}` must be within 0 and 1, got {getattr(self, name)}")
+        if not 0 <= self.spread < 1:
+            raise ValueError(f"`spread` must be at least 0 and less than 1, got {self.spread}")
+        for name in ("n_train", "n_validation", "n_test", "epochs", "batch", "lr", "cheb_lr", "zoom", "tol"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"`{name}` must be positive, got {getattr(self, name)}")
+        if self.batch == 1 or self.n_train % self.batch == 1:
+            raise ValueError(
+                f"`batch` must leave no step with a single signal, got {self.batch} for {self.n_train} training signals"
+            )
+        for name in ("noise", "zoom_lr"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
+
+    @property
+    def sizes(self) -> list[int]:
+        """Sizes of the communities."""
+        return np.linspace(self.smallest, self.largest, N_COMMUNITIES).round().astype(int).tolist()
+
+
+FULL = Config()
+QUICK = Config(
+    smallest=6,
+    largest=20,
+    p_in=0.7,
+    p_out=0.002,
+    n_train=600,
+    n_validation=150,
+    n_test=300,
+    epochs=12,
+)

@@ -1,0 +1,142 @@
+r"""Chebyshev coefficients of the basis functions of a layer, where the zoom is known and where it is not waited for."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cayleygsp._typing import FloatArray
+from cayleygsp.nn._step import GraphTensors
+from cayleygsp.responses.basis import basis_size, power_coefficients
+
+# The basis in which a convolution is written.
+CAYLEY, CAYLEY_REAL, CHEBYSHEV = "cayley", "cayley_real", "chebyshev"
+
+
+def order_of(basis: str, size: int) -> int:
+    """Return the order r of filters that have ``size`` coefficients in a basis."""
+    return (size - 1) // 2 if basis == CAYLEY else size - 1
+
+
+def block_count(basis: str, order: int, *, extended: bool) -> int:
+    """Return the number of basis functions, with those that the gradient in the zoom adds if ``extended``."""
+    if basis == CHEBYSHEV:
+        return order + 1
+    return basis_size(order + extended, real=basis == CAYLEY_REAL)
+
+
+@lru_cache(maxsize=64)
+def series_matrix(basis: str, order: int, zoom: float, lmax: float, tol: float) -> FloatArray:
+    """Return the series of the basis of order r + 1, one row per function, cut where all are good enough.
+
+    The rows of order r are the first ones, and the same whether a gradient in the zoom is wanted or not.
+    """
+    coeffs = power_coefficients(order + 1, zoom, lmax, tol, real=basis == CAYLEY_REAL).coeffs
+    coeffs.flags.writeable = False
+    return coeffs
+
+
+def differentiable_series(
+    log_zoom: Tensor, order: int, lmax: float, n_terms: int, n_samples: int, *, real: bool = False
+) -> Tensor:
+    r"""Return the series of the basis functions on [0, lmax] as a function of log h that torch can differentiate.
+
+    Parameters
+    ----------
+    log_zoom : Tensor, shape ()
+        log h.
+    order : int
+        r.
+    lmax : float
+        Right end of the interval.
+    n_terms : int
+        K + 1.
+    n_samples : int
+        Chebyshev points that the series are computed from, at least ``n_terms``.
+    real : bool
+        Coefficients are real.
+
+    Returns
+    -------
+    Tensor, shape (n_functions, n_terms)
+        In double precision.
+    """
+    options: dict[str, Any] = {"dtype": torch.float64, "device": log_zoom.device}
+    half = (n_samples - torch.arange(n_samples, **options) - 0.5) * (math.pi / (2 * n_samples))
+    x = log_zoom.double().exp() * (lmax * torch.sin(half) ** 2)
+    k = torch.arange(n_terms, **options)
+    nodes = (torch.arange(n_samples, **options) + 0.5) * (math.pi / n_samples)
+    cosines = torch.cos(torch.outer(nodes, k)) * torch.where(k > 0, 2.0, 1.0) / n_samples
+    return basis_at(x, order, real).T @ cosines
+
+
+def basis_at(x: Tensor, order: int, real: bool) -> Tensor:
+    """Return the basis functions at x = hλ, shape (n, n_functions)."""
+    j = torch.arange(1, order + 1, dtype=x.dtype, device=x.device)
+    angle = j * (-2 * torch.atan2(torch.ones_like(x), x))[:, None]
+    parts = [2 * torch.cos(angle)] if real else [2 * torch.cos(angle), -2 * torch.sin(angle)]
+    return torch.cat([torch.ones_like(x)[:, None], torch.stack(parts, 2).flatten(1)], dim=1)
+
+
+def series_coefficients(
+    log_zoom: Tensor | None,
+    like: Tensor,
+    graph: GraphTensors,
+    basis: str,
+    order: int,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+) -> tuple[Tensor | None, int]:
+    """Return the coefficients of the series of order r + 1 and the number of terms; None where it is the terms.
+
+    Parameters
+    ----------
+    log_zoom : Tensor or None
+        log h; None for the Chebyshev basis.
+    like : Tensor
+        In the precision that is wanted.
+    graph : GraphTensors
+        The scaled Laplacian.
+    basis : str
+        One of the three.
+    order : int
+        r.
+    tol : float
+        Largest error of each function.
+    bound : float, optional
+        Right end of the interval; read from the graph by default.
+    hint : float, optional
+        An upper bound of h; h itself is read by default, and always on the CPU.
+    """
+    if log_zoom is None:
+        return None, order + 1
+    lmax = _bound_of(graph) if bound is None else bound
+    if log_zoom.device.type == "cpu":
+        a = series_matrix(basis, order, zoom_of(log_zoom), lmax, tol)
+        return torch.tensor(a, dtype=like.dtype), a.shape[1]
+    # elsewhere nothing is read back: the degree comes from the hint, the coefficients are computed there
+    zoom = zoom_of(log_zoom) if hint is None else hint
+    n_terms = series_matrix(basis, order, zoom, lmax, tol).shape[1]
+    n_terms = -(-n_terms // 8) * 8
+    series = differentiable_series(log_zoom, order + 1, lmax, n_terms, 2 * n_terms, real=basis == CAYLEY_REAL)
+    return series.to(like.dtype), n_terms
+
+
+def zoom_of(log_zoom: Tensor) -> float:
+    """Return h as a number."""
+    value = float(log_zoom)
+    try:
+        return math.exp(value)
+    except OverflowError:
+        raise ValueError(f"`log_zoom` must have a finite exponential, got {value:g}") from None
+
+
+def _bound_of(graph: GraphTensors) -> float:
+    """Return the λ_max that the scale stands for."""
+    scale = float(graph.scale.max()) if graph.scale.numel() else 0.0
+    return 2 / scale if scale > 0 else 0.0

@@ -1,0 +1,261 @@
+r"""Convolutions as functions of tensors, with gradients that do not go through the recurrence.
+
+A layer with :math:`F_{in}` and :math:`F_{out}` channels computes :math:`\sum_b \varphi_b(\Delta) X W_b`, the basis
+functions :math:`\varphi_b` being those of :mod:`cayleygsp.responses.basis` or Chebyshev polynomials. Work is done on
+the narrower side: :math:`\varphi_b(\Delta) X` first and then a dense product, or :math:`X W_b` first and then one
+recurrence for their sum.
+
+The gradients follow from the symmetry of Δ. With the incoming gradient :math:`\bar Y`,
+
+.. math:: \bar X = \sum_b \varphi_b(\Delta) \bar Y W_b^\top, \qquad
+          \bar W_b = X^\top \varphi_b(\Delta) \bar Y = (\varphi_b(\Delta) X)^\top \bar Y,
+
+and since the derivative of the basis in log h is a matrix S times the basis of order r + 1
+(:func:`cayleygsp.responses.basis.zoom_derivative`), the gradient in log h is
+:math:`\sum_{bb'} S_{bb'} \langle W_b, \bar W_{b'} \rangle`: two more blocks of the gradient of the weights, and nothing
+else. So memory is that of 2r + 3 blocks of signals whatever the degree of the series is, and where the input needs no
+gradient, no recurrence runs backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cayleygsp.nn._step import GraphTensors, combine, terms
+from cayleygsp.nn.coefficients import (
+    CAYLEY,
+    CAYLEY_REAL,
+    CHEBYSHEV,
+    block_count,
+    order_of,
+    series_coefficients,
+)
+from cayleygsp.nn.forward_mode import reject_forward_mode
+from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.responses.basis import zoom_derivative
+
+
+def cayley_conv(
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor,
+    laplacian: GraphLaplacian,
+    *,
+    tol: float = 1e-4,
+    real: bool = False,
+    zoom_hint: float | None = None,
+) -> Tensor:
+    r"""Return :math:`\sum_b \varphi_b(h\Delta) X W_b` by Chebyshev series of degree as low as ``tol`` allows.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, n, in_channels)
+        Signals.
+    weight : Tensor, shape (2r + 1, in_channels, out_channels)
+        Coefficients in the basis of :func:`cayleygsp.responses.basis.power_basis`; r + 1 of them if ``real``.
+    log_zoom : Tensor, shape ()
+        log h.
+    laplacian : GraphLaplacian
+        The graph; a constant.
+    tol : float
+        Largest error of each basis function, which is of size 2.
+    real : bool
+        Coefficients are real.
+    zoom_hint : float, optional
+        An upper bound of h, from which the degree is chosen without asking the device for h. On the CPU h itself is
+        read.
+
+    Returns
+    -------
+    Tensor, shape (batch, n, out_channels)
+    """
+    reject_forward_mode(x, weight, log_zoom)
+    basis = CAYLEY_REAL if real else CAYLEY
+    graph = list(laplacian.tensors(x.dtype, own_scale=False))
+    n_kept = _blocks_to_keep(weight, log_zoom, basis)
+    return conv(x, weight, log_zoom, graph, basis, tol, laplacian.bound, zoom_hint, n_kept)[0]
+
+
+def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
+    r"""Return :math:`\sum_k T_k(\tilde\Delta) X W_k`, every graph scaled by its own bound of the spectrum.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, n, in_channels)
+        Signals.
+    weight : Tensor, shape (r + 1, in_channels, out_channels)
+        Coefficients.
+    laplacian : GraphLaplacian
+        The graph; a constant.
+
+    Returns
+    -------
+    Tensor, shape (batch, n, out_channels)
+    """
+    reject_forward_mode(x, weight)
+    graph = list(laplacian.tensors(x.dtype, own_scale=True))
+    return conv(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, _blocks_to_keep(weight, None, CHEBYSHEV))[0]
+
+
+def _blocks_to_keep(weight: Tensor, log_zoom: Tensor | None, basis: str) -> int:
+    """Return how many blocks of signals the gradients need; none where there are no gradients of weights and zoom."""
+    for_zoom = log_zoom is not None and log_zoom.requires_grad
+    if not torch.is_grad_enabled() or not (weight.requires_grad or for_zoom):
+        return 0
+    return block_count(basis, order_of(basis, weight.shape[0]), extended=for_zoom)
+
+
+@torch.library.custom_op("cayleygsp::conv", mutates_args=())
+def conv(
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    n_kept: int,
+) -> tuple[Tensor, Tensor]:
+    """Return the convolution, and the ``n_kept`` blocks that its gradient needs on the narrow side (else nothing)."""
+    batch, n, f_in = x.shape
+    size, _, f_out = weight.shape
+    L = GraphTensors(*graph)
+    with torch.autocast(x.device.type, enabled=False):
+        a, n_terms = series_coefficients(log_zoom, x, L, basis, order_of(basis, size), tol, bound, hint)
+        if f_in <= f_out:
+            n_blocks = n_kept or size
+            Y = terms(L, x, None if a is None else a[:n_blocks], n_terms)
+            rows = Y.view(batch * n, n_blocks * f_in)[:, : size * f_in]
+            y = (rows @ weight.reshape(size * f_in, f_out)).view(batch, n, f_out)
+            return y, Y if n_kept else x.new_empty(0)
+        mixed = x.reshape(batch * n, f_in) @ weight.transpose(0, 1).reshape(f_in, size * f_out)
+        y = combine(L, mixed.view(batch, n, size, f_out), None if a is None else a[:size], n_terms)
+        return y, x.new_empty(0)
+
+
+@conv.register_fake
+def _(
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    n_kept: int,
+) -> tuple[Tensor, Tensor]:
+    batch, n, f_in = x.shape
+    f_out = weight.shape[2]
+    kept = x.new_empty((batch, n, n_kept, f_in) if n_kept and f_in <= f_out else (0,))
+    return x.new_empty((batch, n, f_out)), kept
+
+
+@torch.library.custom_op("cayleygsp::conv_backward", mutates_args=())
+def conv_backward(
+    gradient: Tensor,
+    x: Tensor | None,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    kept: Tensor,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    needs: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients in x, the weights and log h; those that are not needed are empty.
+
+    On the narrow side, where the input has no more channels than the output, the blocks that were ``kept`` say all that
+    is needed of x, which is None.
+    """
+    need_x, need_weight, need_zoom = needs
+    batch, n, f_out = gradient.shape
+    size, f_in, _ = weight.shape
+    order = order_of(basis, size)
+    L = GraphTensors(*graph)
+    dx = dw_all = gradient.new_empty(0)
+    with torch.autocast(gradient.device.type, enabled=False):
+        a, n_terms = series_coefficients(log_zoom, gradient, L, basis, order, tol, bound, hint)
+        rows = gradient.reshape(batch * n, f_out)
+        if x is None:
+            if need_weight or need_zoom:
+                dw_all = (kept.view(batch * n, -1).T @ rows).view(kept.shape[2], f_in, f_out)
+            if need_x:
+                spread = rows @ weight.reshape(size * f_in, f_out).T
+                dx = combine(L, spread.view(batch, n, size, f_in), None if a is None else a[:size], n_terms)
+        else:
+            n_blocks = block_count(basis, order, extended=need_zoom)
+            U = terms(L, gradient, None if a is None else a[:n_blocks], n_terms).view(batch * n, n_blocks * f_out)
+            if need_weight or need_zoom:
+                dw_all = (x.reshape(batch * n, f_in).T @ U).view(f_in, n_blocks, f_out).transpose(0, 1)
+            if need_x:
+                mixing = weight.transpose(0, 1).reshape(f_in, size * f_out)
+                dx = (U[:, : size * f_out] @ mixing.T).view(batch, n, f_in)
+        dh = _zoom_gradient(weight, dw_all, basis, order) if need_zoom else gradient.new_empty(0)
+    dw = dw_all[:size].contiguous() if need_weight else gradient.new_empty(0)
+    return dx, dw, dh
+
+
+def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str, order: int) -> Tensor:
+    """Return the gradient in log h, from the gradients in the weights of the basis of order r + 1."""
+    S = torch.as_tensor(zoom_derivative(order, real=basis == CAYLEY_REAL), dtype=weight.dtype, device=weight.device)
+    return (S * (weight.reshape(S.shape[0], -1) @ dw_all.reshape(S.shape[1], -1).T)).sum()
+
+
+@conv_backward.register_fake
+def _(
+    gradient: Tensor,
+    x: Tensor | None,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    kept: Tensor,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    needs: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    need_x, need_weight, need_zoom = needs
+    batch, n, _ = gradient.shape
+    return (
+        gradient.new_empty((batch, n, weight.shape[1]) if need_x else (0,)),
+        gradient.new_empty(weight.shape if need_weight else (0,)),
+        gradient.new_empty(() if need_zoom else (0,)),
+    )
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    x, weight, log_zoom, graph, *settings, _ = inputs
+    narrow_input = weight.shape[1] <= weight.shape[2]
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(None if narrow_input else x, weight, log_zoom, output[1], *graph)
+    ctx.settings = settings
+
+
+def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
+    x, weight, log_zoom, kept, *graph = ctx.saved_tensors
+    needs = list(ctx.needs_input_grad[:3])
+    dx, dw, dh = conv_backward(gradient, x, weight, log_zoom, kept, graph, *ctx.settings, needs)
+    if dh.numel() and log_zoom is not None:
+        dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)
+    gradients = (g if need else None for g, need in zip((dx, dw, dh), needs, strict=True))
+    return (*gradients, [None] * len(graph), None, None, None, None, None)
+
+
+def _no_second_backward(ctx: Any, *gradients: Any) -> Any:
+    raise NotImplementedError(
+        "the gradients of cayleygsp's layers cannot be differentiated again (create_graph=True); use method='exact', "
+        "which is made of ordinary torch operations"
+    )
+
+
+conv.register_autograd(_backward, setup_context=_save)
+conv_backward.register_autograd(_no_second_backward, setup_context=lambda ctx, inputs, output: None)

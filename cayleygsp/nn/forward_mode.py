@@ -1,0 +1,18 @@
+"""Derivatives in forward mode, which the operations of this package do not have."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+
+def reject_forward_mode(*inputs: Tensor | None) -> None:
+    """Raise where a derivative would get lost in silence: torch lets a tangent pass by an operation of our own."""
+    if torch.compiler.is_compiling():
+        return
+    if any(t is not None and forward_ad.unpack_dual(t).tangent is not None for t in inputs):
+        raise NotImplementedError(
+            "cayleygsp's layers have no forward-mode derivative (jvp); use method='exact', which is made of ordinary "
+            "torch operations"
+        )

@@ -1,0 +1,20 @@
+"""What the tests of the scripts share."""
+
+from __future__ import annotations
+
+import json
+
+
+def run(script, folder, *more):
+    """Run a script in its small size; return the numbers and the page that it wrote."""
+    name = script.__name__.removeprefix("analysis.")
+    argv = ["--quick", *more, "--results", str(folder / "new"), "--json", str(folder / "out.json")]
+    assert script.main(argv) == 0
+    assert {path.name for path in (folder / "new").iterdir()} == {f"{name}.{end}" for end in ("json", "md", "png")}
+    assert (folder / "new" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    text = (folder / "new" / f"{name}.json").read_text(encoding="utf-8")
+    assert text == (folder / "out.json").read_text(encoding="utf-8")
+    document, page = json.loads(text), (folder / "new" / f"{name}.md").read_text(encoding="utf-8")
+    assert script.markdown(document) == page
+    assert document["command"] in page
+    return document, page

@@ -1,0 +1,48 @@
+"""Coefficients of series, computed by the core and by torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from cayleygsp.nn import coefficients
+from cayleygsp.responses.basis import power_coefficients
+from tests.nn.helpers import random_graph
+
+
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("lmax", [2.0, 11.0])
+def test_differentiable_series_is_the_series_of_the_core(real, lmax):
+    log_zoom = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    series = power_coefficients(4, float(log_zoom.exp().detach()), lmax, 1e-12, real=real)
+    n = series.coeffs.shape[1]
+    got = coefficients.differentiable_series(log_zoom, 4, lmax, n, 2 * n, real=real)
+    np.testing.assert_allclose(got.detach(), series.coeffs, atol=1e-11)
+    assert torch.autograd.gradcheck(
+        lambda t: coefficients.differentiable_series(t, 4, lmax, 12, 24, real=real), (log_zoom,), atol=1e-6
+    )
+
+
+def test_degree_can_come_from_a_hint(monkeypatch):
+    # what another device does, run here: degree from an upper bound of the zoom, coefficients computed by torch
+    L, prepared = random_graph()
+    graph = prepared.tensors(torch.float64, own_scale=False)
+    log_zoom = torch.tensor(0.2, dtype=torch.float64)
+    exact, n_exact = coefficients.series_coefficients(log_zoom, log_zoom, graph, "cayley", 3, 1e-9, L.lmax, None)
+
+    class Elsewhere:
+        type = "elsewhere"
+
+    class Moved:
+        device = Elsewhere()
+
+        def __float__(self):
+            raise AssertionError("the device was asked for the zoom")
+
+    series = coefficients.differentiable_series
+    monkeypatch.setattr(coefficients, "differentiable_series", lambda _, *args, **kw: series(log_zoom, *args, **kw))
+    a, n_terms = coefficients.series_coefficients(Moved(), log_zoom, graph, "cayley", 3, 1e-9, L.lmax, 1.5 * 1.2214)
+    assert n_terms >= n_exact
+    np.testing.assert_allclose(a[:, :n_exact], exact, atol=1e-9)
+    assert a[:, n_exact:].abs().sum(dim=1).max() < 1e-8
