@@ -15,8 +15,8 @@ from cayleygsp.engine.compiling import FAST, compiled
 from cayleygsp.engine.rows import step_and_mix_row, step_and_sum_row, step_row
 from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
-# The next three begin with the same lines. Arrays are taken out of the graph once for many rows, because each time costs
-# two atomic operations, and a function that returned what belongs to a row made the loop half as fast.
+# The next three begin with the same lines. Arrays are taken out of the graph once for many rows, because each time is
+# two atomic operations, and a function that returned what belongs to a row made the loop much slower.
 
 
 @njit(fastmath=FAST)
