@@ -15,49 +15,50 @@ from cayleygsp.engine.compiling import FAST, compiled
 from cayleygsp.engine.rows import step_and_mix_row, step_and_sum_row, step_row
 from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
-# Arrays are taken out of the graph once for many rows: each time costs two atomic operations.
-
-
-@njit(fastmath=FAST, inline="always")
-def _row(i, indptr, weights, diagonal, off, c):  # type: ignore[no-untyped-def]
-    """Return where row i begins and ends, and the weights of its sum over neighbours and of itself.
-
-    The first question is the one that the sum asks too, so that the compiler makes a loop for each answer.
-    """
-    if weights.size:
-        w1, w2 = c[0] * off, c[1]
-        if diagonal.size:
-            w2 += c[0] * diagonal[i]
-    else:
-        w1, w2 = c[0] * off, c[1] + c[0] * diagonal[i]
-    return np.int64(indptr[i]), np.int64(indptr[i + np.uint64(1)]), w1, w2
+# The next three begin with the same lines. Arrays are taken out of the graph once for many rows, because each time is
+# two atomic operations, and a function that returned what belongs to a row made the loop much slower.
 
 
 @njit(fastmath=FAST)
 def _sum_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
     """Step the recurrence on rows first ... last - 1, and add to the outputs if ``a`` is given."""
     indptr, indices, weights, diagonal, off, _ = graph
+    c1, c2, c3 = c
     for i in range(first, last):
-        begin, end, w1, w2 = _row(i, indptr, weights, diagonal, off, c)
-        step_and_sum_row(np.int64(i), begin, end, indices, weights, w1, w2, c[2], t, t_old, out, a, fresh)
+        if weights.size:
+            w1, w2 = c1, c2
+        else:
+            w1, w2 = c1 * off, c2 + c1 * diagonal[i]
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + np.uint64(1)])
+        step_and_sum_row(np.int64(i), begin, end, indices, weights, w1, w2, c3, t, t_old, out, a, fresh)
 
 
 @njit(fastmath=FAST)
 def _adjoint_rows(first, last, graph, c, t, t_old, f, a):  # type: ignore[no-untyped-def]
     """Step Clenshaw's rule on rows first ... last - 1."""
     indptr, indices, weights, diagonal, off, _ = graph
+    c1, c2, c3 = c
     for i in range(first, last):
-        begin, end, w1, w2 = _row(i, indptr, weights, diagonal, off, c)
-        step_and_mix_row(np.int64(i), begin, end, indices, weights, w1, w2, c[2], t, t_old, f, a)
+        if weights.size:
+            w1, w2 = c1, c2
+        else:
+            w1, w2 = c1 * off, c2 + c1 * diagonal[i]
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + np.uint64(1)])
+        step_and_mix_row(np.int64(i), begin, end, indices, weights, w1, w2, c3, t, t_old, f, a)
 
 
 @njit(fastmath=FAST)
 def _dot_rows(first, last, graph, c, t, t_old, dots):  # type: ignore[no-untyped-def]
     """Step the recurrence, and add up the products of the new block with itself and with the one before."""
     indptr, indices, weights, diagonal, off, _ = graph
+    c1, c2, c3 = c
     for i in range(first, last):
-        begin, end, w1, w2 = _row(i, indptr, weights, diagonal, off, c)
-        step_row(np.int64(i), begin, end, indices, weights, w1, w2, c[2], t, t_old, t_old, False)
+        if weights.size:
+            w1, w2 = c1, c2
+        else:
+            w1, w2 = c1 * off, c2 + c1 * diagonal[i]
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + np.uint64(1)])
+        step_row(np.int64(i), begin, end, indices, weights, w1, w2, c3, t, t_old, t_old, False)
         for k in range(np.uint64(t.shape[1])):
             new = t_old[i, k]
             dots[0, k] += new * new

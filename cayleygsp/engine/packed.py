@@ -31,8 +31,8 @@ class KernelGraph:
     ----------
     arrays : tuple
         ``(indptr, indices, weights, diagonal, off)``: row i of the matrix, times t, is ``diagonal[i] * t[i] + off *
-        sum(weights * t[indices])``, the sum going from ``indptr[i]`` to ``indptr[i + 1]``. Weights of size 0 are all 1,
-        and a diagonal of size 0 stands among the entries.
+        sum(weights * t[indices])``, the sum going from ``indptr[i]`` to ``indptr[i + 1]``. Weights of size 0 are all 1.
+        Where there are weights, the diagonal is among them, ``diagonal`` has size 0 and ``off`` is 1.
     chunks : numpy.ndarray
         First rows of the pieces that threads work on, of about equal work, and n.
     order : numpy.ndarray or None
