@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
@@ -21,7 +22,8 @@ class Table(NamedTuple):
 def print_table(table: Table) -> None:
     """Print a table with its title to stdout."""
     print(table.title)
-    printing.print_table(cast(Any, table))  # a table of the reports, with a title
+    # a table of the reports, with a title
+    print(printing.table_text(cast(Any, table), printing.line_width(sys.stdout)))
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

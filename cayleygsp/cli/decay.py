@@ -39,9 +39,9 @@ def decay_command(
         step("graph")
         G, L = load(graph)
         from cayleygsp.localization import decay_curve
-        from cayleygsp.report.decay_numbers import decay_numbers
-        from cayleygsp.report.decay_text import decay_table, decay_text
         from cayleygsp.report.facts import typical_vertex
+        from cayleygsp.report.mass_numbers import decay_numbers
+        from cayleygsp.report.mass_text import decay_table, decay_text
 
         if vertex is not None:
             with input_errors():
@@ -64,13 +64,13 @@ def decay_command(
 
 
 def _table(curve: Decay) -> bytes:
-    from cayleygsp.report.decay_numbers import decay_columns
+    from cayleygsp.report.mass_numbers import decay_columns
 
     columns = decay_columns(curve)
     return csv_bytes(list(columns), list(zip(*columns.values(), strict=True)))
 
 
 def _picture(curve: Decay) -> bytes:
-    from cayleygsp.report.decay_figure import draw_decay
+    from cayleygsp.report.mass_figure import draw_decay
 
     return png_bytes(draw_decay(curve))

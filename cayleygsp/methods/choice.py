@@ -15,12 +15,12 @@ from cayleygsp.methods.base import FilterMethod, filter_gains
 from cayleygsp.methods.chebyshev import ChebyshevMethod
 from cayleygsp.methods.eigenbasis import EigenbasisMethod
 from cayleygsp.methods.factorisation import FactorisationMethod
+from cayleygsp.methods.fill import factorisation_cost
 from cayleygsp.methods.jacobi import JacobiMethod
 from cayleygsp.methods.multigrid import MultigridMethod
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.series import MAX_SAMPLES
-from cayleygsp.separators import factorisation_cost
 
 METHODS: tuple[Method, ...] = ("auto", "exact", "jacobi", "chebyshev", "multigrid")
 

@@ -12,9 +12,9 @@ from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds.rounding import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
+from cayleygsp.methods.fill import check_factorisation
 from cayleygsp.methods.powers import accumulated_error, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
-from cayleygsp.separators import check_factorisation
 
 
 class FactorisationMethod(FilterMethod):

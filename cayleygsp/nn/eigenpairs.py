@@ -13,7 +13,7 @@ from cayleygsp._typing import FloatArray, GraphLike
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as as_laplacian
-from cayleygsp.separators import factorisation_cost
+from cayleygsp.methods.fill import factorisation_cost
 
 # Beyond this predicted time a factorisation gives way to a Lanczos run that needs none: where factors fill up, as on
 # random graphs, the first frequencies are well apart and found without.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cayleygsp._html import Picture, Section
 from cayleygsp.localization import Decay
-from cayleygsp.report.decay_figure import draw_decay
-from cayleygsp.report.decay_numbers import decay_numbers
-from cayleygsp.report.decay_text import decay_table, decay_text
+from cayleygsp.report.mass_figure import draw_decay
+from cayleygsp.report.mass_numbers import decay_numbers
+from cayleygsp.report.mass_text import decay_table, decay_text
 
 __all__ = ["decay_numbers", "decay_section", "decay_table", "decay_text", "draw_decay"]
 

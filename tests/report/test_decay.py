@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.report.decay_numbers import decay_columns, decay_numbers
-from cayleygsp.report.decay_text import decay_table, decay_text
+from cayleygsp.report.mass_numbers import decay_columns, decay_numbers
+from cayleygsp.report.mass_text import decay_table, decay_text
 
 
 @pytest.fixture(scope="module")

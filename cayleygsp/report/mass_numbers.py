@@ -21,7 +21,7 @@ def decay_numbers(curve: Decay) -> dict[str, Any]:
     Examples
     --------
     >>> import cayleygsp as cg
-    >>> from cayleygsp.report.decay_numbers import decay_numbers
+    >>> from cayleygsp.report.mass_numbers import decay_numbers
     >>> g = cg.CayleyFilter(cg.gallery.ring(128), cg.CayleyPolynomial([0.5, -0.25], zoom=0.1))
     >>> numbers = decay_numbers(cg.localization.decay_curve(g, 0))
     >>> numbers["mass"][40] is None, numbers["below_floor"][40]

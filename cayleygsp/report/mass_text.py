@@ -7,7 +7,7 @@ import numpy as np
 from cayleygsp._format import counted, format_bound, format_measured, format_rate
 from cayleygsp._html import Table
 from cayleygsp.localization import Decay
-from cayleygsp.report.decay_numbers import hops_outside
+from cayleygsp.report.mass_numbers import hops_outside
 
 
 def decay_table(curve: Decay) -> Table:

@@ -2,7 +2,7 @@ import networkx as nx
 from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.separators import factorisation_cost, separator_size
+from cayleygsp.methods.fill import factorisation_cost, separator_size
 
 
 def test_cost_of_a_random_graph_is_predicted_far_above_that_of_a_grid():

@@ -1,0 +1,151 @@
+"""The tree holds to its own order: imports point one way, also deferred ones and those for types alone."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+import cayleygsp
+
+ROOT = Path(cayleygsp.__file__).parent
+ANALYSIS = ROOT.parent / "analysis"
+
+# Each room may import itself and what stands before it.
+LAYERS = (
+    {"_typing", "_validation", "_memory", "_files", "_text", "_format", "_rounding"},
+    {"graph", "gallery", "io"},
+    {"engine"},
+    {"spectrum", "eigenbasis", "laplacian_matrices", "laplacians"},
+    {"responses"},
+    {"bounds"},
+    {"methods"},
+    {"density", "lowest", "design", "zoom", "coarsening"},
+    {"filters"},
+    {"localization", "pygsp_filters", "nn"},
+    {"plotting"},
+    {"_html", "report"},
+    {"cli"},
+)
+RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
+
+# An import against the order, and why it is there.
+EXCEPTIONS = {
+    ("design.fit", "filters"): "Fit.on gives the filter of a fit",
+}
+
+
+def modules() -> dict[str, Path]:
+    """Return the files of the package by their names within it."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in ROOT.rglob("*.py")
+        if path != ROOT / "__init__.py"
+    }
+
+
+def imports(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield module and names of every import from the package, wherever it stands in the file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "cayleygsp":
+            module = (node.module or "").partition(".")[2]
+            names = [alias.name for alias in node.names]
+            if module:
+                yield module, names
+            else:
+                yield from ((name, []) for name in names)
+        elif isinstance(node, ast.Import):
+            yield from (
+                (alias.name.partition(".")[2], []) for alias in node.names if alias.name.startswith("cayleygsp.")
+            )
+
+
+def room(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_every_room_has_its_place():
+    assert {room(name) for name in modules()} == set(RANK)
+
+
+def test_imports_point_one_way():
+    known = modules()
+    against = [
+        f"{name} imports {target}"
+        for name, path in known.items()
+        for target, _ in imports(path)
+        if room(target) in RANK and RANK[room(target)] > RANK[room(name)] and (name, room(target)) not in EXCEPTIONS
+    ]
+    assert against == []
+
+
+def test_exceptions_are_still_needed():
+    known = modules()
+    for name, target in EXCEPTIONS:
+        assert target in {room(module) for module, _ in imports(known[name])}
+
+
+def test_the_core_does_not_know_the_layers():
+    for name, path in modules().items():
+        assert room(name) == "nn" or "nn" not in {room(target) for target, _ in imports(path)}, name
+
+
+def test_no_file_imports_itself_in_a_circle():
+    known = modules()
+    graph: dict[str, set[str]] = {name: set() for name in known}
+    for name, path in known.items():
+        for target, names in imports(path):
+            inner = {f"{target}.{one}" for one in names} & set(known)
+            graph[name] |= inner or ({target} & set(known))
+        graph[name] = {target for target in graph[name] if (name, room(target)) not in EXCEPTIONS}
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" → ".join(error.args[1]))
+
+
+def test_private_names_stay_in_their_files():
+    files = [*modules().values(), *ANALYSIS.rglob("*.py")]
+    crossing = [
+        f"{path.name}: {name} from {target}"
+        for path in files
+        for target, names in imports(path)
+        for name in names
+        if name.startswith("_") and name != "__version__"
+    ]
+    assert crossing == []
+
+
+def test_no_module_is_named_like_a_function_that_it_exports():
+    clashes = [
+        name
+        for name, path in modules().items()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name == name.rpartition(".")[2]
+    ]
+    assert clashes == []
+
+
+def test_scripts_do_not_import_scripts():
+    for path in ANALYSIS.glob("[!_]*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "analysis":
+                shared = [*(node.module or "").split(".")[1:], *(alias.name for alias in node.names)][0]
+                assert shared.startswith("_") or shared == path.stem, f"{path.name} imports {node.module}.{shared}"
+
+
+@pytest.mark.parametrize(("folder", "typical", "longest"), [(ROOT, 160, 450), (ANALYSIS, 200, 450)])
+def test_files_and_functions_are_short(folder, typical, longest):
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    lengths = {path: text.count("\n") for path, text in texts.items() if text.strip()}
+    assert {path.name: length for path, length in lengths.items() if length > longest} == {}
+    assert median(lengths.values()) <= typical
+    for path, text in texts.items():
+        assert "# -----" not in text, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                n_lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+                assert n_lines <= 60, f"{path.name}: {node.name} has {n_lines} lines"
