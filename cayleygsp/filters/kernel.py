@@ -6,7 +6,7 @@ from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Metho
 from cayleygsp._validation import check_positive
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
-from cayleygsp.responses.function import KernelResponse
+from cayleygsp.responses.function import as_response
 
 
 class KernelFilter(GraphFilter):
@@ -16,8 +16,9 @@ class KernelFilter(GraphFilter):
     ----------
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
         See :func:`laplacian`.
-    function : callable
-        Takes an array of frequencies, returns as many real numbers; finite on [0, lmax].
+    function : callable or Response
+        Takes an array of frequencies, returns as many real numbers; finite on [0, lmax]. Responses of
+        :mod:`cayleygsp.responses`, such as ``Heat(5.0)``, their sums and products prove their own errors.
     tol : float
         Error allowed, relative to the gain. If nothing is known of the function but its values, the certificate
         rests on samples; ``info.certificate`` says so, and ``info.reason`` where they were taken.
@@ -51,5 +52,5 @@ class KernelFilter(GraphFilter):
         lipschitz: float | None = None,
         breakpoints: ArrayLike | None = None,
     ) -> None:
-        response = KernelResponse(function, lipschitz=lipschitz, breakpoints=breakpoints)
+        response = as_response(function, lipschitz=lipschitz, breakpoints=breakpoints)
         super().__init__(laplacian(graph, kind), response, method, check_positive(tol, "tol"))

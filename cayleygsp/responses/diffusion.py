@@ -41,17 +41,17 @@ class Heat(AnalyticResponse):
         """Return the response at the given frequencies, in their shape."""
         return np.exp(-self.scale * check_eigenvalues(eigenvalues).astype(np.float64))
 
-    def log_bounds(self, delta: FloatArray, lmax: float) -> FloatArray:
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ."""
-        return self.scale * half_axes(delta, lmax)[0]
+        return self.scale * (half_axes(delta, lmax - lmin)[0] - lmin)
 
-    def value_error(self, lmax: float) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values: x exp(-x) is at most 1/e."""
-        return 8 * UNIT
+        return 8 * UNIT * float(np.exp(-self.scale * lmin))
 
-    def lipschitz(self, lmax: float) -> float:
-        """Return the slope at 0."""
-        return self.scale
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
+        """Return the slope at the left end."""
+        return self.scale * float(np.exp(-self.scale * lmin))
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,23 @@ class MexicanHat(AnalyticResponse):
         x = self.scale * check_eigenvalues(eigenvalues).astype(np.float64)
         return x * np.exp(1 - x)
 
-    def log_bounds(self, delta: FloatArray, lmax: float) -> FloatArray:
-        """Return the logarithm of the bound on E_ρ, where |z| is at most lmax and the excess together."""
-        excess = half_axes(delta, lmax)[0]
-        return np.log(self.scale * (lmax + excess)) + 1 + self.scale * excess
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
+        """Return the logarithm of the bound on E_ρ, where |z| is at most the length and the excess together."""
+        excess = half_axes(delta, lmax - lmin)[0]
+        return np.log(self.scale * (lmax - lmin + excess)) + 1 + self.scale * (excess - lmin)
 
-    def value_error(self, lmax: float) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values: x(1 + x) exp(1 - x) is below 3."""
-        return 24 * UNIT
+        return 24 * UNIT * self._near_zero(lmin)
 
-    def lipschitz(self, lmax: float) -> float:
-        """Return the slope at 0, which is the largest."""
-        return float(np.e) * self.scale
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
+        """Return the slope at the left end, which is the largest."""
+        return float(np.e) * self.scale * self._near_zero(lmin)
+
+    def _near_zero(self, lmin: float) -> float:
+        """Return how much larger than at 0 slopes and values can be left of it."""
+        x = -self.scale * lmin
+        return (1 + x) * float(np.exp(x))
 
 
 @dataclass(frozen=True)
@@ -125,29 +130,29 @@ class Gaussian(AnalyticResponse):
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         return np.exp(-(((lam - self.center) / self.width) ** 2))
 
-    def log_bounds(self, delta: FloatArray, lmax: float) -> FloatArray:
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ."""
-        return gaussian_growth(delta, lmax, self.center, self.width)
+        return gaussian_growth(delta, lmin, lmax, self.center, self.width)
 
-    def value_error(self, lmax: float) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values; rounded frequencies are off by some units of the center."""
         return UNIT * (16 + 8 * min(self.center, lmax) / self.width)
 
-    def lipschitz(self, lmax: float) -> float:
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the largest slope of the bump, at a distance of w/√2 from the center."""
         return float(np.sqrt(2 / np.e)) / self.width
 
 
-def gaussian_growth(delta: FloatArray, lmax: float, center: float, width: float) -> FloatArray:
+def gaussian_growth(delta: FloatArray, lmin: float, lmax: float, center: float, width: float) -> FloatArray:
     r"""Return the largest :math:`(y^2 - (x - m)^2)/w^2` over the points x + iy of E_ρ.
 
     With :math:`x - m = A\cos\theta + x_0` and :math:`y = B\sin\theta` this is a parabola in :math:`\cos\theta`.
     """
-    excess, B = half_axes(delta, lmax)
-    A, x0 = lmax / 2 + excess, lmax / 2 - center
+    excess, B = half_axes(delta, lmax - lmin)
+    A, x0 = (lmax - lmin) / 2 + excess, (lmax + lmin) / 2 - center
     # the vertex of the parabola, or the end of [-1, 1] next to it
     cosine = np.clip(-A * x0 / (A * A + B * B), -1.0, 1.0)
     # A cos θ + x0 without cancellation at the left end, where low frequencies are
-    away = np.where(cosine == -1.0, -excess - center, A * cosine + x0)
+    away = np.where(cosine == -1.0, lmin - excess - center, A * cosine + x0)
     largest = B * B * (1 - cosine) * (1 + cosine) - away * away
     return np.where(delta == 0, 0.0, largest / (width * width))

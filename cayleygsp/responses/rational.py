@@ -55,13 +55,18 @@ class Rational(AnalyticResponse):
         on = (p.imag == 0) & (p.real >= 0)
         if on.any():
             raise ValueError(f"`poles` must not lie on the half axis of frequencies λ ≥ 0, got {p[on][0].real:g}")
-        self.poles, self.residues, self.powers = p, r, _powers(p)
+        self._poles, self.residues, self.powers = p, r, _powers(p)
         self.constant = check_real(constant, "constant")
         if not np.isfinite(self.constant):
             raise ValueError(f"`constant` must be finite, got {constant!r}")
         _check_pairs(p, r, self.powers)
-        for array in (self.poles, self.residues, self.powers):
+        for array in (self._poles, self.residues, self.powers):
             array.flags.writeable = False
+
+    @property
+    def poles(self) -> ComplexArray:
+        """Where the response is not analytic."""
+        return self._poles
 
     @classmethod
     def from_cayley(cls, polynomial: CayleyPolynomial) -> Rational:
@@ -97,32 +102,34 @@ class Rational(AnalyticResponse):
             total += (r / (lam - p) ** m).real
         return total
 
-    def delta_limit(self, lmax: float) -> float:
+    def delta_limit(self, lmin: float, lmax: float) -> float:
         """Return ρ - 1 of the ellipse through the nearest pole."""
-        return min(largest_delta(pole_excess(complex(p), lmax), lmax) for p in self.poles)
+        return min(largest_delta(pole_excess(complex(p), lmin, lmax), lmax - lmin) for p in self.poles)
 
-    def log_bounds(self, delta: FloatArray, lmax: float) -> FloatArray:
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ: confocal ellipses are nearest to each other on the long axis."""
         terms = [np.full(delta.shape, _log(abs(self.constant)))]
-        excess = half_axes(delta, lmax)[0]
+        excess = half_axes(delta, lmax - lmin)[0]
         for p, r, m in zip(self.poles, self.residues, self.powers, strict=True):
-            distance = np.where(delta == 0, _distance(complex(p), lmax), pole_excess(complex(p), lmax) - excess)
+            distance = np.where(
+                delta == 0, _distance(complex(p), lmin, lmax), pole_excess(complex(p), lmin, lmax) - excess
+            )
             terms.append(np.where(distance > 0, _log(abs(r)) - m * np.log(np.maximum(distance, 1e-300)), np.inf))
         return np.logaddexp.reduce(terms, axis=0)
 
-    def value_error(self, lmax: float) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values, frequencies rounded as well."""
         error = 2 * abs(self.constant)
         for p, r, m in zip(self.poles, self.residues, self.powers, strict=True):
-            near = _distance(complex(p), lmax)
+            near = _distance(complex(p), lmin, lmax)
             # a frequency next to the pole is off by some units of itself, which is at most |p| more than its distance
             error += 8 * (m + 2) * abs(r) / near**m * (2 + abs(p) / near)
-        return UNIT * (error + self.poles.size * float(np.exp(min(self._log_gain(lmax), 700.0))))
+        return UNIT * (error + self.poles.size * self._gain_bound(lmin, lmax))
 
-    def lipschitz(self, lmax: float) -> float:
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the sum of the largest slopes of the terms."""
         terms = zip(self.poles, self.residues, self.powers, strict=True)
-        return float(sum(m * abs(r) / _distance(complex(p), lmax) ** (m + 1) for p, r, m in terms))
+        return float(sum(m * abs(r) / _distance(complex(p), lmin, lmax) ** (m + 1) for p, r, m in terms))
 
 
 def _powers(poles: ComplexArray) -> IntArray:
@@ -156,9 +163,9 @@ def _check_pairs(poles: ComplexArray, residues: ComplexArray, powers: IntArray) 
         left = [s for s in left if s not in (q, match)]
 
 
-def _distance(pole: complex, lmax: float) -> float:
-    """Return the distance of a pole from [0, lmax]."""
-    return abs(pole - min(max(pole.real, 0.0), lmax))
+def _distance(pole: complex, lmin: float, lmax: float) -> float:
+    """Return the distance of a pole from the interval."""
+    return abs(pole - min(max(pole.real, lmin), lmax))
 
 
 def _log(x: float) -> float:
@@ -197,22 +204,24 @@ class Tikhonov(AnalyticResponse):
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         return (1 + self.strength * lam) ** -self.power
 
-    def delta_limit(self, lmax: float) -> float:
+    def delta_limit(self, lmin: float, lmax: float) -> float:
         """Return ρ - 1 of the ellipse through the pole or branch point at -1/t."""
-        return largest_delta(1 / self.strength, lmax)
+        return largest_delta(max(1 / self.strength + lmin, 0.0), lmax - lmin)
 
-    def log_bounds(self, delta: FloatArray, lmax: float) -> FloatArray:
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ, whose left end is nearest to -1/t."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.nan_to_num(-self.power * np.log1p(-self.strength * half_axes(delta, lmax)[0]), nan=np.inf)
+            return np.nan_to_num(
+                -self.power * np.log1p(self.strength * (lmin - half_axes(delta, lmax - lmin)[0])), nan=np.inf
+            )
 
-    def value_error(self, lmax: float) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values: ν x (1 + x)^{-ν-1} is at most 1."""
-        return UNIT * (8 + 8 * self.power)
+        return UNIT * (8 + 8 * self.power) * (1 + self.strength * lmin) ** (-self.power - 1)
 
-    def lipschitz(self, lmax: float) -> float:
-        """Return the slope at 0."""
-        return self.power * self.strength
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
+        """Return the slope at the left end."""
+        return self.power * self.strength * (1 + self.strength * lmin) ** (-self.power - 1)
 
 
 def page_rank(damping: float) -> Tikhonov:

@@ -29,12 +29,12 @@ def _step_width(transition: float) -> float:
     return transition / (2 * _HALF_WIDTHS)
 
 
-def _log_step_bound(delta: FloatArray, lmax: float, cutoff: float, transition: float) -> FloatArray:
+def _log_step_bound(delta: FloatArray, lmin: float, lmax: float, cutoff: float, transition: float) -> FloatArray:
     r"""Return the logarithm of a bound of a step, rising or falling, on E_ρ.
 
     :math:`|\mathrm{erfc}(z)| \le e^{y^2 - x^2}` right of the imaginary axis, and erfc(z) = 2 - erfc(-z) left of it.
     """
-    return np.logaddexp(0.0, gaussian_growth(delta, lmax, cutoff, _step_width(transition)) - np.log(2))
+    return np.logaddexp(0.0, gaussian_growth(delta, lmin, lmax, cutoff, _step_width(transition)) - np.log(2))
 
 
 def _step_error(lmax: float, cutoff: float, transition: float) -> float:
@@ -69,15 +69,15 @@ class _Step(AnalyticResponse):
         cutoff = check_positive(self.cutoff, "cutoff")
         _check_transition(self.transition, 2 * cutoff, DEFAULT_TRANSITION * cutoff)
 
-    def log_bounds(self, delta: FloatArray, lmax: float) -> FloatArray:
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ."""
-        return _log_step_bound(delta, lmax, self.cutoff, self.width)
+        return _log_step_bound(delta, lmin, lmax, self.cutoff, self.width)
 
-    def value_error(self, lmax: float) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values."""
         return _step_error(lmax, self.cutoff, self.width)
 
-    def lipschitz(self, lmax: float) -> float:
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the slope at the cutoff."""
         return _steepest(self.width)
 
@@ -182,14 +182,14 @@ class BandPass(AnalyticResponse):
         above = special.erfc((lam - self.high) / w) - special.erfc((lam - self.low) / w)
         return np.where(lam < (self.low + self.high) / 2, below, above) / 2
 
-    def log_bounds(self, delta: FloatArray, lmax: float) -> FloatArray:
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ: each of the two steps has one."""
-        return np.logaddexp(*(_log_step_bound(delta, lmax, c, self.width) for c in (self.low, self.high)))
+        return np.logaddexp(*(_log_step_bound(delta, lmin, lmax, c, self.width) for c in (self.low, self.high)))
 
-    def value_error(self, lmax: float) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values."""
         return sum(_step_error(lmax, c, self.width) for c in (self.low, self.high))
 
-    def lipschitz(self, lmax: float) -> float:
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the slope of one step; the two have opposite signs."""
         return _steepest(self.width)
