@@ -58,6 +58,11 @@ class Response(ABC):
         return None
 
     @property
+    def rational_form(self) -> Any:
+        """The response as a :class:`Rational`, for methods that solve with Δ - pI; None if it is none."""
+        return None
+
+    @property
     def poles(self) -> ComplexArray | None:
         """Where the response is not analytic; empty for polynomials, None if it is not known."""
         return None

@@ -15,6 +15,9 @@ from cayleygsp.responses.ellipse import UNIT, AnalyticResponse, half_axes, large
 # Poles and residues this near to each other's conjugates, relatively, are pairs.
 _PAIR = 1e-12
 
+# Powers of a Tikhonov response up to which repeated solves are a way to apply it.
+_MOST_SOLVES = 4
+
 
 class Rational(AnalyticResponse):
     r"""A rational response in partial fractions, :math:`d + \sum_q r_q/(\lambda - p_q)^{m_q}`.
@@ -67,6 +70,11 @@ class Rational(AnalyticResponse):
     def poles(self) -> ComplexArray:
         """Where the response is not analytic."""
         return self._poles
+
+    @property
+    def rational_form(self) -> Rational:
+        """The response itself."""
+        return self
 
     @classmethod
     def from_cayley(cls, polynomial: CayleyPolynomial) -> Rational:
@@ -203,6 +211,14 @@ class Tikhonov(AnalyticResponse):
         """Return the response at the given frequencies, in their shape."""
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         return (1 + self.strength * lam) ** -self.power
+
+    @property
+    def rational_form(self) -> Rational | None:
+        """The one partial fraction that it is, if ν is a small whole number."""
+        if self.power not in range(1, _MOST_SOLVES + 1):
+            return None
+        nu, pole = int(self.power), -1 / self.strength
+        return Rational([pole] * nu, [0.0] * (nu - 1) + [(-pole) ** nu])
 
     def delta_limit(self, lmin: float, lmax: float) -> float:
         """Return ρ - 1 of the ellipse through the pole or branch point at -1/t."""
