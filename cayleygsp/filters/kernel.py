@@ -6,7 +6,7 @@ from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Metho
 from cayleygsp._validation import check_positive
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
-from cayleygsp.responses.function import KernelResponse
+from cayleygsp.responses.function import as_response
 
 
 class KernelFilter(GraphFilter):
@@ -16,10 +16,12 @@ class KernelFilter(GraphFilter):
     ----------
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
         See :func:`laplacian`.
-    function : callable
-        Takes an array of frequencies, returns as many real numbers; finite on [0, lmax].
-    method : {"auto", "chebyshev", "exact"}
-        A function with jumps has no short series: use "exact" for it on small graphs.
+    function : callable or Response
+        Takes an array of frequencies, returns as many real numbers; finite on [0, lmax]. Responses of
+        :mod:`cayleygsp.responses`, such as ``Heat(5.0)``, their sums and products prove their own errors.
+    method : {"auto", "chebyshev", "exact", "multigrid"}
+        A function with jumps has no short series: use "exact" for it on small graphs. "multigrid" is for rational
+        responses such as ``Tikhonov(10.0)``.
     tol : float
         Error allowed, relative to the gain. If nothing is known of the function but its values, the certificate
         rests on samples; ``info.certificate`` says so, and ``info.reason`` where they were taken.
@@ -53,5 +55,5 @@ class KernelFilter(GraphFilter):
         lipschitz: float | None = None,
         breakpoints: ArrayLike | None = None,
     ) -> None:
-        response = KernelResponse(function, lipschitz=lipschitz, breakpoints=breakpoints)
+        response = as_response(function, lipschitz=lipschitz, breakpoints=breakpoints)
         super().__init__(laplacian(graph, kind), response, method=method, tol=check_positive(tol, "tol"))

@@ -18,8 +18,10 @@ from cayleygsp.methods.factorisation import FactorisationMethod
 from cayleygsp.methods.fill import factorisation_cost
 from cayleygsp.methods.jacobi import JacobiMethod
 from cayleygsp.methods.multigrid import MultigridMethod
+from cayleygsp.methods.poles import PoleFactorisation, PoleMultigrid, pole_groups, solvable_by_multigrid
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.rational import Rational
 from cayleygsp.responses.series import MAX_SAMPLES
 
 METHODS: tuple[Method, ...] = ("auto", "exact", "jacobi", "chebyshev", "multigrid")
@@ -66,12 +68,16 @@ def _make(
         return exact_method(L, responses, gains)
     if method == "chebyshev":
         return ChebyshevMethod(L, responses, tol, gains)
+    gain = float(gains[0])
+    rational = _single_rational(responses)
+    if method == "multigrid" and rational is not None:
+        return _pole_multigrid(L, rational, tol, gain)
     p = _single_form(responses)
     if p is None:
         raise ValueError(
             f"`method` must be 'auto', 'exact' or 'chebyshev' here, got {method!r}, which applies one Cayley polynomial"
+            + (" or one rational response" if method == "multigrid" else "")
         )
-    gain = float(gains[0])
     if method == "multigrid":
         return MultigridMethod(L, p, tol or 0.0, gain)
     if n_iter is None:
@@ -82,6 +88,20 @@ def _make(
 def _single_form(responses: Sequence[Response]) -> CayleyPolynomial | None:
     """Return the Cayley polynomial if there is one response, and it is one."""
     return responses[0].cayley_form if len(responses) == 1 else None
+
+
+def _single_rational(responses: Sequence[Response]) -> Rational | None:
+    """Return the rational response if there is one response, and it is one."""
+    return responses[0].rational_form if len(responses) == 1 else None
+
+
+def _pole_multigrid(L: Laplacian, response: Rational, tol: float | None, gain: float) -> FilterMethod:
+    if not solvable_by_multigrid(response):
+        raise ValueError(
+            "`method` = 'multigrid' needs poles with a real part ≤ 0: others make indefinite systems, which multigrid "
+            "does not solve; use method='exact' or 'chebyshev'"
+        )
+    return PoleMultigrid(L, response, tol or 0.0, gain)
 
 
 def _sweeps(L: Laplacian, p: CayleyPolynomial, tol: float | None, gain: float) -> int:
@@ -146,16 +166,19 @@ def _chebyshev_seconds(L: Laplacian, responses: Sequence[Response], gains: Float
 
 
 def _multigrid_seconds(L: Laplacian, responses: Sequence[Response], tol: float | None) -> float:
-    p = _single_form(responses)
+    p, rational = _single_form(responses), _single_rational(responses)
+    n_iterations = 4 - 2.5 * np.log10(min(max(tol or 0.0, 1e-14), 1.0))
+    if rational is not None and solvable_by_multigrid(rational):
+        solves = sum(len(residues) * (1 if pole.imag == 0 else 2) for pole, residues in pole_groups(rational))
+        return (60 + solves * n_iterations) * (16 * _product_seconds(L) + 4e-4)
     if p is None:
         return np.inf
-    n_iterations = 4 - 2.5 * np.log10(min(max(tol or 0.0, 1e-14), 1.0))
     cycle = 16 * _product_seconds(L) + 4e-4
     return (100 + p.order * n_iterations) * cycle
 
 
 def _exact_seconds(L: Laplacian, responses: Sequence[Response], worth: float) -> float:
-    factorised = _single_form(responses) is not None
+    factorised = _single_form(responses) is not None or _single_rational(responses) is not None
     if not factorised and not L.has_eigenbasis and L.n_vertices > EIGENBASIS_VERTICES:
         return np.inf
     return exact_seconds(L, with_factorisation=factorised, worth=_TOO_DEAR * worth)
@@ -163,12 +186,14 @@ def _exact_seconds(L: Laplacian, responses: Sequence[Response], worth: float) ->
 
 def exact_method(L: Laplacian, responses: Sequence[Response], gains: FloatArray | None = None) -> FilterMethod:
     """Choose the eigenbasis for small graphs and for responses without a factorised form."""
-    factorised = all(response.cayley_form is not None for response in responses)
+    factorised = all(g.cayley_form is not None or g.rational_form is not None for g in responses)
     if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES or not factorised:
         return EigenbasisMethod(L, responses, gains)
-    p = _single_form(responses)
+    p, rational = _single_form(responses), _single_rational(responses)
     if p is not None:
         return FactorisationMethod(L, p, None if gains is None else float(gains[0]))
+    if rational is not None:
+        return PoleFactorisation(L, rational, 0.0, None if gains is None else float(gains[0]))
     raise ValueError(
         f"method='exact' for a bank needs the eigenbasis, which is not computed beyond {EIGENBASIS_VERTICES} "
         "vertices unless asked for; use method='chebyshev', or touch `laplacian.eigenvalues` first"

@@ -11,7 +11,8 @@ from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds.rounding import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
-from cayleygsp.methods.cocg import cocg
+from cayleygsp.methods.conjugate_gradients import block_cg, by_blocks
+from cayleygsp.methods.cycle import BlockCycle
 from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
 
@@ -50,24 +51,11 @@ class MultigridMethod(FilterMethod):
         self._prepare()
 
     def _prepare(self) -> None:
-        from pyamg import smoothed_aggregation_solver
-
-        L, p = self.laplacian, self.polynomial
-        A = sparse.csr_matrix(p.zoom * L.matrix + sparse.eye_array(L.n_vertices))
-        A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
-        # `local` weights and Gauss–Seidel need no random vectors: the hierarchy is the same every time
-        self._hierarchy = smoothed_aggregation_solver(
-            A,
-            symmetry="symmetric",
-            smooth=("jacobi", {"omega": 4.0 / 3.0, "weighting": "local"}),
-            presmoother=("gauss_seidel", {"sweep": "symmetric"}),
-            postsmoother=("gauss_seidel", {"sweep": "symmetric"}),
-            max_coarse=200,
-        )
-        self._cycle = self._hierarchy.aspreconditioner(cycle="V")
+        L = self.laplacian
+        self._cycle = BlockCycle((self.polynomial.zoom * L.matrix + sparse.eye_array(L.n_vertices)).tocsr())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_hierarchy", "_cycle")}
+        return {k: v for k, v in self.__dict__.items() if k != "_cycle"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -78,49 +66,30 @@ class MultigridMethod(FilterMethod):
         return tol is not None and solve_floor(self.laplacian, self.polynomial) <= 0.5 * tol * self.gain
 
     def _precondition(self, r: ComplexArray) -> ComplexArray:
-        return self._cycle.matvec(r.real.copy()) + 1j * self._cycle.matvec(r.imag.copy())
+        """Apply the cycle to real and imaginary parts, all columns at once."""
+        return np.ascontiguousarray(self._cycle(np.ascontiguousarray(r).view(np.float64))).view(np.complex128)
 
     def _shifted(self, y: ComplexArray) -> ComplexArray:
         """Return (hΔ + iI) y."""
         return self.polynomial.zoom * complex_product(self.laplacian.matrix, y) + 1j * y
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
-        """Filter, signal by signal; the residual of every solve is measured anew at its end."""
+        """Filter, some signals at a time; the residual of every solve is measured anew at its end."""
+        return by_blocks(f, self._apply_block)
+
+    def _apply_block(self, f: Array) -> Applied:
         norms = column_norms(f)
         steps: list[FloatArray] = []
         histories: list[FloatArray] = []
-        n_matvecs = 0
         h = self.polynomial.zoom
 
         def next_power(y: ComplexArray, j: int) -> ComplexArray:
-            nonlocal n_matvecs
-            z = np.empty_like(y)
-            columns = []
-            for k in range(y.shape[1]):
-                z[:, k], residuals = cocg(
-                    self._vector_product,
-                    self._precondition,
-                    np.ascontiguousarray(y[:, k]),
-                    self.target * norms[k],
-                )
-                columns.append(residuals / norms[k] if norms[k] else residuals)
-            n_matvecs += max((c.size for c in columns), default=0)  # the last one is the check below
-            histories.append(_stack(columns))
+            z, residuals = block_cg(self._shifted, self._precondition, np.ascontiguousarray(y), self.target * norms)
+            histories.append(over(residuals, np.broadcast_to(norms, residuals.shape)))
             steps.append(2 * over(residual_norms(self.laplacian, h, z, y), norms))
             return y - 2j * z
 
         total = sum_powers(self.polynomial, f, next_power)
         bound = accumulated_error(self.polynomial, steps) + summation_floor(self.polynomial, np.float64)
-        return Applied(total, bound, n_matvecs, tuple(histories))
-
-    def _vector_product(self, x: ComplexArray) -> ComplexArray:
-        return self._shifted(x[:, None])[:, 0]
-
-
-def _stack(columns: list[FloatArray]) -> FloatArray:
-    """Put histories of different lengths side by side; the shorter ones end with NaN."""
-    longest = max((c.size for c in columns), default=0)
-    table = np.full((longest, len(columns)), np.nan)
-    for k, column in enumerate(columns):
-        table[: column.size, k] = column
-    return table
+        # the last product of each solve is the check of its residual
+        return Applied(total, bound, sum(len(history) for history in histories), tuple(histories))

@@ -1,14 +1,26 @@
-"""What every response says of itself: the protocol by which methods, bounds and filters ask."""
+"""What every response says of itself, by which methods, bounds and filters ask; sums and products of responses."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
-from cayleygsp.responses.series import Certificate, ChebyshevSeries
+from cayleygsp.responses.series import (
+    MAX_SAMPLES,
+    Certificate,
+    ChebyshevSeries,
+    chebyshev_nodes,
+    series_from_samples,
+    truncate,
+)
+
+# Share of the allowed error that parts of a sum or product may use up; the rest is for putting them together.
+_PARTS_SHARE = 0.5
 
 
 class Response(ABC):
@@ -46,6 +58,11 @@ class Response(ABC):
         return None
 
     @property
+    def rational_form(self) -> Any:
+        """The response as a :class:`Rational`, for methods that solve with Δ - pI; None if it is none."""
+        return None
+
+    @property
     def poles(self) -> ComplexArray | None:
         """Where the response is not analytic; empty for polynomials, None if it is not known."""
         return None
@@ -75,3 +92,202 @@ class Response(ABC):
     def tail_degree(self, lmax: float, atol: float, *, lmin: float = 0.0) -> int:
         """Return a degree beyond which :meth:`tails` does not get smaller, or is certain to be at most ``atol``."""
         return self.on_interval(lmin, lmax).degree + 1
+
+    def __add__(self, other: Any) -> SumResponse:
+        return SumResponse([self, other], [1.0, 1.0]) if isinstance(other, Response) else NotImplemented
+
+    def __sub__(self, other: Any) -> SumResponse:
+        return SumResponse([self, other], [1.0, -1.0]) if isinstance(other, Response) else NotImplemented
+
+    def __neg__(self) -> SumResponse:
+        return SumResponse([self], [-1.0])
+
+    def __mul__(self, other: Any) -> SumResponse | ProductResponse:
+        if isinstance(other, Response):
+            return ProductResponse([self, other])
+        return SumResponse([self], [float(other)]) if is_real_number(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> SumResponse:
+        return SumResponse([self], [1 / float(other)]) if is_real_number(other) and other != 0 else NotImplemented
+
+    def __pow__(self, exponent: Any) -> ProductResponse:
+        if isinstance(exponent, bool) or not isinstance(exponent, int | np.integer):
+            return NotImplemented
+        if exponent < 1:
+            raise ValueError(f"the power of a response must be at least 1, got {exponent}")
+        return ProductResponse([self] * int(exponent))
+
+
+def is_real_number(value: Any) -> bool:
+    """Return whether a value is one real number."""
+    return np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
+
+
+class SumResponse(Response):
+    r"""A linear combination :math:`\sum_i w_i g_i` of responses: what ``g + h``, ``g - h`` and ``2 * g`` give.
+
+    Parameters
+    ----------
+    parts : sequence of Response
+        The :math:`g_i`.
+    weights : sequence of float
+        The :math:`w_i`, finite.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> g = 2 * cg.responses.Heat(1.0) - cg.responses.Heat(3.0)
+    >>> g(0.0), g.certificate
+    (1.0, 'proved')
+    """
+
+    def __init__(self, parts: Sequence[Response], weights: Sequence[float]) -> None:
+        self.parts = tuple(parts)
+        self.weights = tuple(float(w) for w in weights)
+        if not np.isfinite(self.weights).all():
+            raise ValueError(f"`weights` must be finite, got {self.weights}")
+        self.certificate = _weakest(self.parts)
+        self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
+
+    def __repr__(self) -> str:
+        return "SumResponse(" + " + ".join(f"{w:g}·{g!r}" for w, g in self._terms()) + ")"
+
+    def _terms(self) -> Iterator[tuple[float, Response]]:
+        return zip(self.weights, self.parts, strict=True)
+
+    def _share(self, atol: float) -> float:
+        return _PARTS_SHARE * atol / max(sum(map(abs, self.weights)), 1e-300)
+
+    def __call__(self, eigenvalues: ArrayLike) -> Array:
+        """Return the response at the given frequencies, in their shape."""
+        terms = [w * g(eigenvalues) for w, g in self._terms()]
+        return sum(terms[1:], start=terms[0])
+
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
+        """Return the weighted sum of those of the parts."""
+        total = 0.0
+        for w, g in self._terms():
+            slope = g.lipschitz_bound(lmin, lmax)
+            if slope is None:
+                return None
+            total += abs(w) * slope
+        return total
+
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return what the parts name."""
+        return np.concatenate([g.places(lmin, lmax) for g in self.parts])
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
+        """Add up the series of the parts, each to its share of the error."""
+        series = [_on_same_interval(g, lmax, self._share(atol), lmin) for g in self.parts]
+        coeffs = np.zeros(max(one.coeffs.size for one in series))
+        size, error = 0.0, 0.0
+        for w, one in zip(self.weights, series, strict=True):
+            coeffs[: one.coeffs.size] += w * one.coeffs
+            size += abs(w) * one.size
+            error += abs(w) * one.error
+        error += (len(series) + 1) * 2**-52 * size
+        n_terms, left_out = truncate(coeffs, max(atol - error, 0.1 * error))
+        return ChebyshevSeries(coeffs[:n_terms].copy(), lmax, left_out + error, self.certificate, lmin)
+
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
+        """Return the largest degree among the parts."""
+        return max(g.degree_bound(lmax, self._share(atol), lmin=lmin) for g in self.parts)
+
+
+class ProductResponse(Response):
+    r"""A product :math:`\prod_i g_i` of responses, filters one after the other: what ``g * h`` and ``g ** 2`` give.
+
+    Parameters
+    ----------
+    parts : sequence of Response
+        The :math:`g_i`.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> g = cg.responses.Tikhonov(1.0) ** 2
+    >>> g(1.0), g.certificate
+    (0.25, 'proved')
+    """
+
+    def __init__(self, parts: Sequence[Response]) -> None:
+        self.parts = tuple(parts)
+        self.certificate = _weakest(self.parts)
+        self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
+
+    def __repr__(self) -> str:
+        return "ProductResponse(" + " · ".join(map(repr, self.parts)) + ")"
+
+    def __call__(self, eigenvalues: ArrayLike) -> Array:
+        """Return the response at the given frequencies, in their shape."""
+        return math.prod((g(eigenvalues) for g in self.parts[1:]), start=self.parts[0](eigenvalues))
+
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return what the parts name."""
+        return np.concatenate([g.places(lmin, lmax) for g in self.parts])
+
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
+        """Return the sum over the parts of their slope times bounds of the others."""
+        if self.certificate != "proved":
+            return None
+        slopes = [g.lipschitz_bound(lmin, lmax) for g in self.parts]
+        if None in slopes:
+            return None
+        series = [_on_same_interval(g, lmax, 1e-2, lmin) for g in self.parts]
+        sizes = [one.sup + one.error for one in series]
+        return sum(s * math.prod(sizes[:q] + sizes[q + 1 :]) for q, s in enumerate(slopes) if s is not None)
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
+        r"""Multiply the series of the parts at as many points as determine the product.
+
+        With :math:`|g_i - s_i| \le e_i` and :math:`|s_i| \le S_i` the product is off by at most
+        :math:`\prod (S_i + e_i) - \prod S_i`.
+        """
+        shares = self._shares(lmax, atol, lmin)
+        series = [_on_same_interval(g, lmax, a, lmin) for g, a in zip(self.parts, shares, strict=True)]
+        error = _product_error(series)
+        if lmax == lmin:
+            value = math.prod(float(one.coeffs[0]) for one in series)
+            return ChebyshevSeries(np.array([value]), lmax, error + 2**-50 * abs(value), self.certificate, lmin)
+        n = max(sum(one.degree for one in series) + 1, 16)
+        if n > MAX_SAMPLES:
+            raise ValueError(f"the product of {len(series)} responses would need a Chebyshev series of {n:.3g} terms")
+        nodes = chebyshev_nodes(n, lmax, lmin)
+        values: FloatArray = np.prod([one(nodes) for one in series], axis=0)
+        rounding = 2**-52 * math.prod(one.size for one in series) * (n + 4 * len(series))
+        cut = series_from_samples(values, lmax, max(atol - error, 0.0), beyond=0.0, sample_error=rounding, lmin=lmin)
+        return ChebyshevSeries(cut.coeffs, lmax, cut.error + error, self.certificate, lmin)
+
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
+        """Return the sum of the degrees of the parts."""
+        shares = self._shares(lmax, atol, lmin)
+        return sum(g.degree_bound(lmax, a, lmin=lmin) for g, a in zip(self.parts, shares, strict=True))
+
+    def _shares(self, lmax: float, atol: float, lmin: float) -> list[float]:
+        """Return the error that each part may have, the others multiplying it."""
+        points = np.concatenate([chebyshev_nodes(256, lmax, lmin), [0.0, lmax], self.places(lmin, lmax)])
+        sizes = [max(float(np.abs(g.on_spectrum(points)).max()), 1e-300) for g in self.parts]
+        others = [math.prod(sizes[:q] + sizes[q + 1 :]) for q in range(len(sizes))]
+        return [_PARTS_SHARE * atol / (len(sizes) * max(other, 1e-300)) for other in others]
+
+
+def _on_same_interval(g: Response, lmax: float, atol: float, lmin: float) -> ChebyshevSeries:
+    """Return a series on [lmin, lmax], also of a polynomial that has an interval of its own."""
+    series = g.series(lmax, atol, lmin=lmin)
+    return series if (series.lmax, series.lmin) == (lmax, lmin) else g.on_interval(lmin, lmax)
+
+
+def _product_error(series: Sequence[ChebyshevSeries]) -> float:
+    """Bound what the errors of the parts make of the product, without cancellation."""
+    total, grown = 0.0, 1.0
+    for one in series:
+        total = total * (one.sup + one.error) + grown * one.error
+        grown *= one.sup
+    return total
+
+
+def _weakest(parts: Sequence[Response]) -> Certificate:
+    return "proved" if all(g.certificate == "proved" for g in parts) else "sampled"

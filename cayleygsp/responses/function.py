@@ -168,6 +168,12 @@ class KernelResponse(Response):
         return float(seen + slope * series.length * np.pi / (4 * n) + rounding)
 
 
-def as_response(response: Any) -> Response:
-    """Return a response as it is, and a function of frequency as one of which only samples are known."""
-    return response if isinstance(response, Response) else KernelResponse(response)
+def as_response(response: Any, lipschitz: float | None = None, breakpoints: ArrayLike | None = None) -> Response:
+    """Return a response as it is, and a function of frequency as one of which no more is known than what is given."""
+    if not isinstance(response, Response):
+        return KernelResponse(response, lipschitz=lipschitz, breakpoints=breakpoints)
+    if lipschitz is not None or breakpoints is not None:
+        raise ValueError(
+            f"`lipschitz` and `breakpoints` belong to a plain function, got {response!r}, which knows its own"
+        )
+    return response

@@ -72,6 +72,20 @@ class ChebyshevSeries:
             return np.full(np.shape(lam), self.coeffs[0])
         return chebyshev.chebval(2 * (np.asarray(lam) - self.lmin) / self.length - 1, self.coeffs)
 
+    @cached_property
+    def size(self) -> float:
+        """The sum of the sizes of the coefficients, which no value on the interval exceeds."""
+        return float(np.abs(self.coeffs).sum())
+
+    @cached_property
+    def sup(self) -> float:
+        """An upper bound of the values on the interval that is at most √2 times too large."""
+        if self.length == 0 or self.degree == 0:
+            return self.size
+        seen = float(np.abs(self(chebyshev_nodes(2 * self.degree + 2, self.lmax, self.lmin))).max())
+        # a polynomial of degree K is nowhere larger than √2 times its maximum on 2K Chebyshev points
+        return min(self.size, np.sqrt(2) * seen + 2**-50 * (self.degree + 1) * self.size)
+
     def tails(self, n_degrees: int) -> FloatArray:
         """Bound what is left out beyond the degrees 0 … n - 1."""
         beyond = np.append(np.cumsum(np.abs(self.coeffs[:0:-1]))[::-1], 0.0) + self.error

@@ -6,33 +6,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cayleygsp as cg
-from cayleygsp.methods.cocg import cocg
 from cayleygsp.methods.multigrid import MultigridMethod
 from tests.oracle import dense_filter, random_polynomial, relative_error
-
-
-def test_cocg_solves_a_complex_symmetric_system():
-    rng = np.random.default_rng(0)
-    B = rng.standard_normal((40, 40))
-    A = B @ B.T + 1j * np.eye(40)
-    b = rng.standard_normal(40) + 1j * rng.standard_normal(40)
-    x, residuals = cocg(lambda v: A @ v, lambda v: v, b, atol=1e-9, max_iterations=400)
-    assert np.linalg.norm(A @ x - b) <= 1e-8
-    assert residuals[0] == pytest.approx(np.linalg.norm(b))
-
-
-def test_cocg_stops_at_once_where_there_is_nothing_to_do():
-    x, residuals = cocg(lambda v: v, lambda v: v, np.zeros(5, complex), atol=0.0)
-    assert_array_equal(x, 0)
-    assert residuals.size == 1
-
-
-def test_cocg_gives_up_where_rounding_stops_it():
-    A = np.diag(np.linspace(1, 10, 30)) + 1j * np.eye(30)
-    b = np.ones(30, complex)
-    x, residuals = cocg(lambda v: A @ v, lambda v: v, b, atol=1e-300)
-    assert residuals.size < 300
-    assert np.linalg.norm(A @ x - b) < 1e-13
 
 
 @pytest.mark.parametrize("graph", ["grid", "communities"])

@@ -1,0 +1,108 @@
+"""Conjugate gradients on blocks: every column has its own system, all share the products and the preconditioner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cayleygsp._typing import Array, FloatArray
+from cayleygsp.methods.base import Applied
+
+MAX_ITERATIONS = 500
+
+# Columns that are solved for at once: enough to share the passes over the hierarchy, few enough for the caches.
+_BLOCK = 16
+
+# Iterations without improvement after which rounding has the word.
+_PATIENCE = 30
+
+
+def block_cg(
+    A: Callable[[Array], Array],
+    M: Callable[[Array], Array],
+    b: Array,
+    atol: FloatArray,
+    max_iterations: int = MAX_ITERATIONS,
+) -> tuple[Array, FloatArray]:
+    r"""Solve A x = b for a symmetric A, real or complex, for every column of b.
+
+    For a real positive definite A these are conjugate gradients, for a complex symmetric one COCG (van der Vorst and
+    Melissen, 1990): the same recurrence with the bilinear form :math:`x^\top y` in place of the inner product.
+
+    Parameters
+    ----------
+    A, M : callable
+        The operator and a real symmetric preconditioner, on blocks.
+    b : ndarray, shape (n, m)
+        Right-hand sides.
+    atol : ndarray, shape (m,)
+        Residual norms to reach.
+    max_iterations : int
+        The most iterations.
+
+    Returns
+    -------
+    x : ndarray, shape (n, m)
+        The iterates with the smallest residuals.
+    residuals : ndarray, shape (n_iterations + 1, m)
+        Residual norms, the start's first.
+    """
+    x, r = np.zeros_like(b), b.copy()
+    norms = np.linalg.norm(r, axis=0)
+    history, best, best_x = [norms], norms.copy(), x.copy()
+    target = np.maximum(atol, 1e-17 * norms)  # below that, the recurred residual says nothing of the true one
+    z = M(r)
+    p = z.copy()
+    rho = _dots(r, z)
+    stalled = 0
+    while (best > target).any() and len(history) <= max_iterations and stalled < _PATIENCE:
+        q = A(p)
+        alpha = _ratio(rho, _dots(p, q))
+        x += alpha * p
+        r -= alpha * q
+        norms = np.linalg.norm(r, axis=0)
+        history.append(norms)
+        better = norms < best
+        best_x[:, better], best[better] = x[:, better], norms[better]
+        stalled = 0 if better.any() else stalled + 1
+        z = M(r)
+        rho, rho_old = _dots(r, z), rho
+        p = z + _ratio(rho, rho_old) * p
+    return best_x, np.array(history)
+
+
+def by_blocks(f: Array, apply: Callable[[Array], Applied]) -> Applied:
+    """Apply a method to some columns at a time and put the answers side by side.
+
+    Parameters
+    ----------
+    f : ndarray, shape (n, m)
+        Signals.
+    apply : callable
+        Takes some of the columns; its error bounds are one per signal.
+    """
+    parts = [apply(f[:, k : k + _BLOCK]) for k in range(0, max(f.shape[1], 1), _BLOCK)]
+    histories = [side_by_side(columns) for columns in zip(*(part.residuals for part in parts), strict=True)]
+    return Applied(
+        np.concatenate([part.signals for part in parts], axis=1),
+        np.concatenate([np.asarray(part.error_bound) for part in parts]),
+        max(part.n_matvecs for part in parts),
+        tuple(histories),
+    )
+
+
+def side_by_side(histories: Sequence[FloatArray]) -> FloatArray:
+    """Put histories of different lengths side by side; the shorter ones end with NaN."""
+    longest = max(len(history) for history in histories)
+    padded = [np.pad(h, ((0, longest - len(h)), (0, 0)), constant_values=np.nan) for h in histories]
+    return np.concatenate(padded, axis=1)
+
+
+def _dots(a: Array, b: Array) -> Array:
+    return np.einsum("ij,ij->j", a, b)
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    """Divide, and give 0 where a column has broken down or is solved."""
+    return np.divide(a, b, out=np.zeros_like(a), where=(b != 0) & np.isfinite(b))
