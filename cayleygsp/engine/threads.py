@@ -47,7 +47,7 @@ def thread_limit() -> int:
 
     # asking numba for the number would start its threads
     started = getattr(parallel, "_is_initialized", True)
-    limit = numba.get_num_threads() if started else getattr(config, "NUMBA_NUM_THREADS", 1)
+    limit = numba.get_num_threads() if started else config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(min(int(limit), processors), 1)
 
@@ -134,7 +134,7 @@ class _Job:
         self, loop: Callable[..., int], arguments: tuple[Any, ...], board: Array, n_threads: int, patience: float
     ) -> None:
         self.loop = loop
-        self.arguments = arguments
+        self.arguments: tuple[Any, ...] | None = arguments
         self.board = board
         self.n_threads = n_threads
         self.patience = patience
@@ -153,11 +153,16 @@ class _Job:
         invited = (_HELPERS.submit(self.help, mine) for mine in range(1, self.n_threads))
         self.futures = [future for future in invited if future is not None]
 
+    def work(self, mine: int, budget: int) -> int:
+        """Call the loop, unless all is over."""
+        arguments = self.arguments
+        return FINISHED if arguments is None else self.loop(*arguments, self.board, mine, budget)
+
     def help(self, mine: int) -> None:
         """Work as a helper until there is nothing to do, or until sent away."""
         try:
             waited = _Wait(self)
-            while self.loop(*self.arguments, self.board, mine, 2**62) == WAIT:
+            while self.work(mine, 2**62) == WAIT:
                 waited.nap()
         except BaseException as error:
             self.error = error
@@ -168,7 +173,7 @@ class _Job:
         """Work until everything is done; signals are heard between calls of the loop."""
         waited = _Wait(self)
         while True:
-            answer = self.loop(*self.arguments, self.board, 0, budget)
+            answer = self.work(0, budget)
             if self.error is not None:
                 raise self.error
             if answer == FINISHED:
@@ -183,6 +188,12 @@ class _Job:
         with self.lock:
             if self.board[SIGNAL] == GO_ON:
                 self.board[SIGNAL] = DISMISSED
+
+    def close(self) -> None:
+        """Let go of the arrays, which a helper that comes late would keep alive."""
+        self.arguments = None
+        for future in self.futures:
+            future.cancel()
 
     def stop(self) -> None:
         """Make everybody stop and wait until they have."""
@@ -225,5 +236,5 @@ def run(
     except BaseException:
         job.stop()
         raise
-    for future in job.futures:
-        future.cancel()
+    finally:
+        job.close()

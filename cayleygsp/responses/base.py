@@ -139,7 +139,7 @@ class SumResponse(Response):
     --------
     >>> import cayleygsp as cg
     >>> g = 2 * cg.responses.Heat(1.0) - cg.responses.Heat(3.0)
-    >>> g(0.0), g.certificate
+    >>> float(g(0.0)), g.certificate
     (1.0, 'proved')
     """
 
@@ -209,7 +209,7 @@ class ProductResponse(Response):
     --------
     >>> import cayleygsp as cg
     >>> g = cg.responses.Tikhonov(1.0) ** 2
-    >>> g(1.0), g.certificate
+    >>> float(g(1.0)), g.certificate
     (0.25, 'proved')
     """
 

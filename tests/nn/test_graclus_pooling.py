@@ -1,9 +1,7 @@
 """Pooling over groups of real vertices alone, whatever stands at the fake ones."""
 
 import copy
-import doctest
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,13 +263,3 @@ def test_signals_that_do_not_fit_are_refused():
         pool(torch.zeros(n, 2, dtype=torch.int64))
     with pytest.raises(ValueError, match="`x` must be on the device of the layer, cpu, got meta"):
         pool(torch.zeros(n, 2, device="meta"))
-
-
-# The page.
-
-
-def test_examples_of_the_page_run():
-    page = Path(__file__).parents[2] / "docs" / "pooling.md"
-    failed, tried = doctest.testfile(str(page), module_relative=False)
-    assert tried > 10
-    assert failed == 0

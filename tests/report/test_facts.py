@@ -71,8 +71,8 @@ def test_largest_frequency_is_between_the_printed_numbers(L):
     assert float(cells["largest frequency, at most"]) >= largest - slack
 
 
-LIGHT = ("facts", "frequencies", "zoom_numbers", "zoom_text", "bound_numbers", "bound_text", "decay_numbers")
-LIGHT += ("decay_text", "numbers", "application")
+LIGHT = ("facts", "frequencies", "zoom_numbers", "zoom_text", "bound_numbers", "bound_text", "mass_numbers")
+LIGHT += ("mass_text", "numbers", "application")
 
 
 def test_numbers_and_words_load_no_matplotlib():
