@@ -37,7 +37,7 @@ def test_large_graphs_are_factorised_and_agree_with_the_series():
 
 def test_a_factorisation_that_would_not_fit_is_refused_before_it_starts(monkeypatch):
     L = cg.laplacian(cg.gallery.random_regular(3000, 4, rng=0))
-    for module in ("separators", "methods.choice"):
+    for module in ("methods.fill", "methods.choice"):
         monkeypatch.setattr(f"cayleygsp.{module}.available_memory", lambda: 10**7)
     with pytest.raises(MemoryError, match=r"method='exact' on 3000 vertices is expected to need .*'chebyshev'"):
         cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1], 1.0), method="exact")
