@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         nn,
         plotting,
         pygsp_filters,
+        responses,
         zoom,
     )
     from cayleygsp.filters import (
@@ -80,6 +81,7 @@ __all__ = [
     "plotting",
     "pygsp_filters",
     "read_graph",
+    "responses",
     "zoom",
 ]
 

@@ -225,6 +225,16 @@ class Laplacian:
         column_sums = self.absolute_product(m)
         return float(np.sqrt(row_sums.max() * column_sums.max()))
 
+    def equals(self, other: Laplacian) -> bool:
+        """Return whether another Laplacian is the same, to the last bit, with the same bounds of its spectrum."""
+        if self is other:
+            return True
+        bounds = [(one.kind, one.n_vertices, one.matrix.nnz, one.lmin, one.lmax) for one in (self, other)]
+        return bounds[0] == bounds[1] and all(
+            np.array_equal(getattr(self.matrix, name), getattr(other.matrix, name))
+            for name in ("indptr", "indices", "data")
+        )
+
     def absolute_product(self, x: Array) -> Array:
         """Return abs(Δ) x; only the diagonal of Δ is positive."""
         diagonal = self.diagonal if x.ndim == 1 else self.diagonal[:, None]

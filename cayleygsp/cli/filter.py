@@ -14,7 +14,7 @@ from cayleygsp._format import counted
 from cayleygsp._text import printable
 from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
 from cayleygsp.cli.loading import graph_line, load, need_edges
-from cayleygsp.cli.options import DEFAULT_ORDER, GraphOptions, Method, OutputOptions, PolynomialOptions
+from cayleygsp.cli.options import GraphOptions, Method, OutputOptions, PolynomialOptions
 from cayleygsp.cli.outputs import array_bytes
 from cayleygsp.cli.polynomial import (
     check_fit_order,
@@ -33,7 +33,6 @@ from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning, FilterInfo, GraphFilter, KernelFilter
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial
-from cayleygsp.responses.function import KernelResponse
 
 
 def filter_command(
@@ -65,9 +64,10 @@ def filter_command(
 ) -> None:
     """Filter a signal with a certified error.
 
-    With --pass the response is the one that you name, where it can be applied within the tolerance: smooth ones on
-    every graph, steps on small ones. Steps on large graphs, and everything if --order is given, are fitted by a Cayley
-    polynomial; how near it comes is said. With --coeffs and --zoom your own Cayley polynomial is applied.
+    With --pass the response is the one that you name, on graphs of every size. A step without a transition is applied
+    as it is on small graphs, and as a smooth step on large ones; its width is said. If --order is given, the response
+    is fitted by a Cayley polynomial, and how near that comes is said. With --coeffs and --zoom your own Cayley
+    polynomial is applied.
     """
     if not outputs.output:
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
@@ -141,13 +141,14 @@ def _prepare_filter(
     assert passing is not None
     target = read_target(passing, L)
     order, zoom = options.order, options.zoom
-    if order is None and _can_be_itself(target, L, tol):
+    if order is None:
+        response, words = _response(target, L)
         with input_errors():
-            return KernelFilter(L, target, method=method.value, tol=tol), f"{target_name(target)}, itself", None
+            return KernelFilter(L, response, method=method.value, tol=tol), f"{target_name(target)}, {words}", None
     need_edges(L, "a fit")
     weight = graph_weight(L, "auto", seed)
     with input_errors():
-        fit = fit_cayley(target, order or DEFAULT_ORDER, L.lmax, zoom or "auto", weight, ridge=DEFAULT_RIDGE)
+        fit = fit_cayley(target, order, L.lmax, zoom or "auto", weight, ridge=DEFAULT_RIDGE)
     polynomial = fit.polynomial
     assert isinstance(polynomial, CayleyPolynomial)
     what = (
@@ -158,12 +159,17 @@ def _prepare_filter(
         return CayleyFilter(L, polynomial, method=method.value, tol=tol), what, fit
 
 
-def _can_be_itself(target: Target, L: Laplacian, tol: float) -> bool:
-    """Say whether a response can be applied as it is: through its eigenbasis or a series within the tolerance."""
-    if L.n_vertices <= EIGENBASIS_VERTICES:
-        return True
-    gain = float(np.abs(target(np.linspace(0.0, L.lmax, 1001))).max())
-    return bool(np.isfinite(KernelResponse(target).degree_bound(L.lmax, tol * gain)))
+def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
+    """Return the response to apply for a target, and what it is in words.
+
+    A step without a transition has jumps, which only the eigenvalues of a small graph can take.
+    """
+    jumps = getattr(target, "transition", None) == 0
+    response = target.response()
+    if response is None or (jumps and L.n_vertices <= EIGENBASIS_VERTICES):
+        return target, "itself"
+    width = getattr(response, "width", None)
+    return response, "itself" if width is None else f"by smooth steps, from 0.001 to 0.999 across {width:.4g}"
 
 
 def _said_of_filter(found: FilterInfo, seconds: float) -> dict[str, str]:
@@ -191,8 +197,8 @@ def _filter_numbers(g: GraphFilter, found: FilterInfo, fit: Fit | None, what: st
         "certificate": found.certificate,
         "converged": found.converged,
     }
-    if isinstance(response, CayleyPolynomial):
-        numbers |= {"order": response.order, "zoom": response.zoom}
+    if response.cayley_form is not None:
+        numbers |= {"order": response.cayley_form.order, "zoom": response.cayley_form.zoom}
     if fit is not None:
         numbers |= {
             "fit_residual_rms": fit.residual_rms,

@@ -8,8 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from cayleygsp import responses
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp._validation import check_eigenvalues, check_positive, check_real
+from cayleygsp.responses.base import Response
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Target(ABC):
     def weight(self, eigenvalues: ArrayLike) -> FloatArray:
         """Return 0 inside transition bands, where any value will do, and 1 elsewhere."""
         return np.ones(np.shape(eigenvalues))
+
+    def response(self) -> Response | None:
+        """Return the response that is applied where no fit is asked for; its error is proved. None if there is none."""
+        return None
 
     def pieces(self, lmax: float) -> tuple[Piece, ...] | None:
         """Return intervals that cover [0, lmax] but for transition bands, smooth on each; None if they are not known.
@@ -106,6 +112,15 @@ class _Band(Target):
         if fall is not None:
             values = np.minimum(values, self._step(fall - lam))
         return values
+
+    def response(self) -> Response:
+        """Return the smooth steps that stand for the target: of its transition, or of a default one if that is 0."""
+        rise, fall = self._steps()
+        transition = self.transition or None
+        if rise is None:
+            assert fall is not None
+            return responses.LowPass(fall, transition)
+        return responses.HighPass(rise, transition) if fall is None else responses.BandPass(rise, fall, transition)
 
     def _step(self, beyond: FloatArray) -> FloatArray:
         """Return 0 far below the cutoff, 1 from there on, and a ramp across the transition band."""
@@ -309,6 +324,10 @@ class Heat(_Scaled):
     name: ClassVar[str] = "heat"
     scale: float
 
+    def response(self) -> Response:
+        """Return the heat kernel with its proof."""
+        return responses.Heat(self.scale)
+
     def _shape(self, x: FloatArray) -> FloatArray:
         return np.exp(-x)
 
@@ -340,6 +359,10 @@ class MexicanHat(_Scaled):
 
     name: ClassVar[str] = "mexican-hat"
     scale: float
+
+    def response(self) -> Response:
+        """Return the wavelet with its proof."""
+        return responses.MexicanHat(self.scale)
 
     def _shape(self, x: FloatArray) -> FloatArray:
         return x * np.exp(1 - x)

@@ -28,6 +28,9 @@ _DOT_CHUNKS = 128
 
 _CACHE_LINE = 64
 
+# Arrays up to this size take what they are given: finding the place would take longer than it saves.
+_SMALL_BYTES = 2**14
+
 
 def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dtype: Any = None) -> Array:
     r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row i of coefficients, in one pass per degree.
@@ -172,7 +175,9 @@ def _run(loop: Any, graph: KernelGraph, lmax: float, width: int, n_steps: int, *
 
 def _tiles(m: int, itemsize: int) -> Iterator[slice]:
     """Cut m columns into tiles of about equal width."""
-    edges = tile_edges(1, m, TILE_BYTES // itemsize).tolist() if m else [0, 0]
+    if m * itemsize <= TILE_BYTES:
+        return iter([slice(0, m)])
+    edges = tile_edges(1, m, TILE_BYTES // itemsize).tolist()
     return (slice(first, last) for first, last in pairwise(edges))
 
 
@@ -199,6 +204,8 @@ def _block(f: Array, dtype: Any, *, copy: bool = True) -> Array:
 def _empty(shape: tuple[int, ...], dtype: Any) -> Array:
     """Return an array that begins where a cache line does: vectors that lie across two lines cost two loads each."""
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    if n_bytes < _SMALL_BYTES:
+        return np.empty(shape, dtype)
     raw = np.empty(n_bytes + _CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % _CACHE_LINE
     return raw[start : start + n_bytes].view(dtype).reshape(shape)

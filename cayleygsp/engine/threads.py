@@ -229,10 +229,15 @@ def run(
     n_threads = min(useful_threads(numbers, n_steps) if n_threads is None else n_threads, n_chunks)
     per_chunk = -(-numbers // n_chunks)
     board = new_board(n_chunks, n_steps, n_threads, min(1000 + per_chunk // 8, _MOST_SPINS))
+    budget = max(_NUMBERS_PER_CALL // per_chunk, 1)
+    if n_threads == 1:
+        while loop(*arguments, board, 0, budget) != FINISHED:  # signals are heard between calls
+            pass
+        return
     job = _Job(loop, arguments, board, n_threads, _SECONDS_PER_NUMBER * per_chunk)
     try:
         job.invite()
-        job.lead(max(_NUMBERS_PER_CALL // per_chunk, 1))
+        job.lead(budget)
     except BaseException:
         job.stop()
         raise

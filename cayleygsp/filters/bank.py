@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, overload
 
@@ -9,15 +10,18 @@ import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_choice, check_integer, check_numbers, check_positive, check_signals
+from cayleygsp.eigenbasis import eigenbasis_seconds
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.cayley import CayleyFilter
 from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
-from cayleygsp.filters.info import FilterInfo
+from cayleygsp.filters.frames import frame_bounds, frame_response, invert_frame
+from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
 from cayleygsp.filters.signals import SignalBlock
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.methods.base import Applied, over
-from cayleygsp.methods.choice import make_method
+from cayleygsp.methods.choice import WORTH_KNOWING, make_method
 from cayleygsp.responses.base import Response
+from cayleygsp.responses.diffusion import Heat
 from cayleygsp.responses.function import as_response
 
 
@@ -67,11 +71,50 @@ class FilterBank:
             check_gain(self.laplacian, p, f"responses[{i}]")
         reason = None
         if method == "auto":
-            method, reason = _choose(self.laplacian)
+            method, reason = _choose(self.laplacian, self.responses)
         self._method, asked = make_method(self.laplacian, self.responses, method, self.tol)
         self.reason = asked if reason is None else asked.replace("asked for", reason, 1)
         self.gains = self._method.gains
         self.method: Method = self._method.name  # type: ignore[assignment]
+
+    @classmethod
+    def from_pygsp(cls, pygsp_filter: Any, *, method: Method = "auto", tol: float = 1e-6) -> FilterBank:
+        r"""Return the bank of a PyGSP filter, on its graph, with a tolerance in place of an order.
+
+        Parameters
+        ----------
+        pygsp_filter : pygsp.filters.Filter
+            Any of PyGSP's filters but ``Modulation``, or one of your own; its kernels are taken as they are. Errors are
+            proved for ``Heat``, whose scale PyGSP counts in units of :math:`1/\lambda_{max}`; of other kernels samples
+            are known.
+        method, tol
+            As for :class:`FilterBank`.
+
+        Examples
+        --------
+        >>> from pygsp import filters, graphs
+        >>> import cayleygsp as cg
+        >>> G = graphs.Ring(60)
+        >>> G.estimate_lmax()
+        >>> bank = cg.FilterBank.from_pygsp(filters.Heat(G, [1, 10]), tol=1e-9)
+        >>> len(bank), bank.filter([1.0] + 59 * [0.0], return_info=True)[1].certificate
+        (2, 'proved')
+        """
+        from pygsp import filters
+
+        if not isinstance(pygsp_filter, filters.Filter):
+            raise TypeError(f"`pygsp_filter` must be a pygsp.filters.Filter, got {type(pygsp_filter).__name__}")
+        if not isinstance(pygsp_filter._kernels, list) or len(pygsp_filter._kernels) != pygsp_filter.n_filters:
+            raise ValueError(
+                f"`pygsp_filter` must have one function of frequency per filter, got {type(pygsp_filter).__name__}, "
+                "whose filters PyGSP knows at the eigenvalues of its graph alone"
+            )
+        kernels: list[Any] = [_flat(kernel) for kernel in pygsp_filter._kernels]
+        if isinstance(pygsp_filter, filters.Heat):
+            scales = [scale / pygsp_filter.G.lmax for scale in np.atleast_1d(pygsp_filter.scale)]
+            # a normalized kernel is a multiple of the heat kernel, by its value at zero
+            kernels = [float(k(np.zeros(1))[0]) * Heat(s) for k, s in zip(kernels, scales, strict=True)]
+        return cls(pygsp_filter.G, kernels, method=method, tol=tol)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_method"}
@@ -198,9 +241,92 @@ class FilterBank:
             warn_of_error("the synthesis", self.tol, worst, gain, restored.overflows, block.dtype)
         return (restored.signals, info) if return_info else restored.signals
 
+    def frame_bounds(self) -> tuple[float, float]:
+        r"""Return A and B with :math:`A\|f\|^2 \le \sum_i \|g_i(\Delta)f\|^2 \le B\|f\|^2` for every signal.
 
-def _choose(L: Laplacian) -> tuple[Method, str]:
+        They hold on the whole interval that the spectrum lies in, not only at samples: the sum of the squared responses
+        is expanded in a series, whose extremes are bounded between the points where it is looked at. They are proved if
+        the responses are; A is 0 where the bank loses a frequency of the interval.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> heat = cg.responses.Heat(1.0)
+        >>> A, B = cg.FilterBank(cg.gallery.ring(16), [heat, 0.5 * heat]).frame_bounds()
+        >>> round(B, 2)
+        1.25
+        """
+        return frame_bounds(self.laplacian, self.responses, self.tol)
+
+    @overload
+    def reconstruct(self, coefficients: ArrayLike, *, tol: float = ..., return_info: Literal[False] = ...) -> Array: ...
+    @overload
+    def reconstruct(
+        self, coefficients: ArrayLike, *, tol: float = ..., return_info: Literal[True]
+    ) -> tuple[Array, FilterInfo]: ...
+
+    def reconstruct(
+        self, coefficients: ArrayLike, *, tol: float = 1e-10, return_info: bool = False
+    ) -> Array | tuple[Array, FilterInfo]:
+        r"""Return the signals whose coefficients come nearest to the given ones, which undoes :meth:`filter`.
+
+        Solves :math:`S x = \sum_i g_i(\Delta) c_i` with the frame operator :math:`S = \sum_i g_i(\Delta)^2` by
+        conjugate gradients; the error is at most the residual over A.
+
+        Parameters
+        ----------
+        coefficients : array_like, shape (n_vertices, n_filters) or (n_vertices, n_signals, n_filters)
+            As :meth:`filter` returns them.
+        tol : float
+            Error allowed, relative to the norm of the coefficients over :math:`\sqrt A`, which bounds the signal's.
+        return_info : bool
+            Also return what is known of the result; the error bound is relative to the norm of the coefficients.
+
+        Raises
+        ------
+        ValueError
+            If the bank is no frame: A is not proved to be positive.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import cayleygsp as cg
+        >>> low = cg.responses.Tikhonov(1.0)
+        >>> bank = cg.FilterBank(cg.gallery.ring(16), [low, cg.CayleyPolynomial([0.5, -0.25], 1.0)], tol=1e-12)
+        >>> f = np.arange(16.0)
+        >>> bool(np.allclose(bank.reconstruct(bank.filter(f)), f))
+        True
+        """
+        check_positive(tol, "tol")
+        A, B = self.frame_bounds()
+        if not A > 0:
+            raise ValueError(
+                f"`reconstruct` needs a frame: the sum of the squared responses is only known to be between {A:.3g} "
+                f"and {B:.3g} on the spectrum; add a filter that passes what the others stop"
+            )
+        # as near as rounding allows: what they miss is counted in the end
+        S = GraphFilter(self.laplacian, frame_response(self.responses), method="auto", tol=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            precise = FilterBank(self.laplacian, self.responses, method=self.method, tol=min(self.tol, 0.1 * tol))
+            right, synthesis = precise.synthesize(coefficients, return_info=True)
+            signals, info = invert_frame(S, right, synthesis, np.asarray(coefficients), A, tol)
+        if not info.converged:
+            worst = float(np.max(info.error_bound))
+            warn_of_error("the reconstruction", tol, worst, float(info.gain), False, signals.dtype)
+        return (signals, info) if return_info else signals
+
+
+def _flat(kernel: Kernel) -> Kernel:
+    """Return a kernel whose values have the shape of the frequencies; some of PyGSP's put an axis in front."""
+    return lambda eigenvalues: np.asarray(kernel(eigenvalues)).reshape(np.shape(eigenvalues))
+
+
+def _choose(L: Laplacian, responses: Sequence[Response]) -> tuple[Method, str]:
     """Return the method for a bank and why."""
     if L.has_eigenbasis and L.n_vertices <= 500:
         return "exact", "the eigenbasis of the small graph is known already"
+    sampled = any(response.certificate == "sampled" for response in responses)
+    if sampled and (L.has_eigenbasis or eigenbasis_seconds(L.n_vertices) <= WORTH_KNOWING):
+        return "exact", "the eigenvalues tell more of the responses than samples do"
     return "chebyshev", "one recurrence serves all filters"

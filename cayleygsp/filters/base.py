@@ -16,14 +16,16 @@ from cayleygsp.filters.signals import SignalBlock
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied
 from cayleygsp.methods.choice import METHODS, make_method
-from cayleygsp.responses.base import Response
+from cayleygsp.responses.base import Response, is_real_number
 
 
 class GraphFilter(LinearOperator):
     """A real response bound to one graph: the base of all filters, a scipy ``LinearOperator``.
 
-    Besides what is listed here, everything that scipy does with linear operators works: ``g @ f``, sums, products,
-    ``g.H``, Krylov solvers. Filters can be copied and pickled (one of a function, if the function can): what the method
+    Besides what is listed here, everything that scipy does with linear operators works: ``g @ f``, ``g.H``, Krylov
+    solvers. Sums, differences, products, multiples and powers of filters on the same graph (``F + G``, ``F @ G``,
+    ``2 * F``, ``F ** 2``, ``-F``) are filters again, with a tolerance and a certificate; with other operators they are
+    plain scipy operators. Filters can be copied and pickled (one of a function, if the function can): what the method
     has prepared is prepared anew. Like :meth:`filter`, ``g @ f`` and ``g.H @ f`` warn if the tolerance could not be
     certified.
 
@@ -184,8 +186,49 @@ class GraphFilter(LinearOperator):
         return self.filter(np.eye(self.n_vertices))
 
     def dot(self, x: Any) -> Any:
-        """Return the filtered signals, or the product with another operator or a number."""
+        """Return the filtered signals, or the product with another filter, operator or number."""
+        if isinstance(x, GraphFilter) and self._shares_graph(x):
+            return self._with_response(self.response * x.response, x)
+        if is_real_number(x) and self._is_function:
+            return self._with_response(float(x) * self.response)
         return super().dot(x) if isinstance(x, LinearOperator) or np.ndim(x) == 0 else self.filter(x)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, GraphFilter) and self._shares_graph(other):
+            return self._with_response(self.response + other.response, other)
+        return super().__add__(other)
+
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, GraphFilter) and self._shares_graph(other):
+            return self._with_response(self.response - other.response, other)
+        return super().__sub__(other)
+
+    def __neg__(self) -> Any:
+        return self._with_response(-self.response) if self._is_function else super().__neg__()
+
+    def __rmul__(self, other: Any) -> Any:
+        if is_real_number(other) and self._is_function:
+            return self._with_response(float(other) * self.response)
+        return super().__rmul__(other)
+
+    def __pow__(self, exponent: Any) -> Any:
+        whole = isinstance(exponent, int | np.integer) and exponent >= 1
+        return (
+            self._with_response(self.response**exponent) if whole and self._is_function else super().__pow__(exponent)
+        )
+
+    @property
+    def _is_function(self) -> bool:
+        """Whether the operator is the response of the Laplacian up to its error; a fixed number of sweeps is not."""
+        return self.method != "jacobi"
+
+    def _shares_graph(self, other: GraphFilter) -> bool:
+        return self._is_function and other._is_function and self.laplacian.equals(other.laplacian)
+
+    def _with_response(self, response: Response, other: GraphFilter | None = None) -> GraphFilter:
+        """Return the filter of another response on the same graph, to the smaller of the tolerances."""
+        tols = [g.tol for g in (self, other) if g is not None and g.tol is not None]
+        return GraphFilter(self.laplacian, response, method="auto", tol=min(tols, default=None))
 
     def _matvec(self, x: Array) -> Array:
         return self.filter(x.reshape(-1)).reshape(x.shape)

@@ -39,9 +39,9 @@ def check_gain(L: Laplacian, response: Response, name: str) -> None:
 
 def total_bounds(error_bound: float | FloatArray, rounding: FloatArray) -> FloatArray:
     """Add the rounding of the way back to a method's bound; what is not a number counts as infinite."""
-    with np.errstate(invalid="ignore"):
-        bounds = np.asarray(error_bound) + rounding
-    return np.where(np.isnan(bounds), np.inf, bounds)
+    bounds: FloatArray = np.asarray(error_bound) + rounding
+    missing = np.isnan(bounds)
+    return np.where(missing, np.inf, bounds) if missing.any() else bounds
 
 
 def warn_of_error(

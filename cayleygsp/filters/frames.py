@@ -11,7 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cayleygsp._typing import Array
+from cayleygsp.filters.base import GraphFilter
+from cayleygsp.filters.info import FilterInfo
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.methods.base import over
+from cayleygsp.methods.conjugate_gradients import block_cg
 from cayleygsp.responses.base import ProductResponse, Response, SumResponse
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
 
@@ -44,9 +49,11 @@ def frame_bounds(L: Laplacian, responses: Sequence[Response], tol: float) -> tup
         How sharp the bounds are, relative to the largest sum.
     """
     s = frame_response(responses)
-    points = chebyshev_nodes(256, L.lmax_bound, L.lmin)
+    # known eigenvalues may end before the bound of the spectrum, as the kernels of some banks do
+    top = float(L.eigenvalues[-1]) + L.eigenbasis.residual if L.has_eigenbasis else L.lmax_bound
+    points = chebyshev_nodes(256, top, L.lmin)
     scale = max(float(np.abs(s(np.maximum(points, 0.0))).max()), 1e-300)
-    low, high = series_range(s.series(L.lmax_bound, tol * scale, lmin=L.lmin))
+    low, high = series_range(s.series(top, tol * scale, lmin=L.lmin))
     return max(low, 0.0), high
 
 
@@ -62,4 +69,52 @@ def series_range(series: ChebyshevSeries) -> tuple[float, float]:
     middle = (float(values.max()) + float(values.min())) / 2
     rounding = 2**-50 * (series.degree + 4) * series.size
     reach = (float(np.abs(values - middle).max()) + rounding) / np.cos(np.pi / (2 * _POINTS_PER_DEGREE))
-    return middle - reach - rounding - series.error, middle + reach + rounding + series.error
+    reach = float(reach) + rounding + series.error
+    return middle - reach, middle + reach
+
+
+def invert_frame(
+    S: GraphFilter, right: Array, info: FilterInfo, coefficients: Array, A: float, tol: float
+) -> tuple[Array, FilterInfo]:
+    """Solve S x = b by conjugate gradients and bound the error by the residual over A.
+
+    Parameters
+    ----------
+    S : GraphFilter
+        The frame operator, itself with a certified error.
+    right : numpy.ndarray, shape (n,) or (n, m)
+        The synthesis of the coefficients.
+    info : FilterInfo
+        What is known of it.
+    coefficients : numpy.ndarray
+        What it was made of.
+    A : float
+        Lower frame bound, > 0.
+    tol : float
+        Error allowed, relative to the norm of the coefficients over the root of A.
+    """
+    is_complex = right.dtype.kind == "c"
+    wide = np.complex128 if is_complex else np.float64
+    # real and imaginary parts are signals of their own
+    b = np.ascontiguousarray(right.reshape(right.shape[0], -1), dtype=wide).view(np.float64)
+    n_signals = b.shape[1] // (1 + is_complex)
+    squares = np.abs(coefficients.reshape(right.shape[0], n_signals, -1)) ** 2
+    norms = np.repeat(np.sqrt(squares.sum(axis=(0, 2))), 1 + is_complex)
+    x, history = block_cg(S.filter, np.copy, b, 0.3 * tol * np.sqrt(A) * norms)
+    Sx, applied = S.filter(x, return_info=True)
+    # of the residual, of S and of the right-hand side, all over A
+    residual = np.linalg.norm(b - Sx, axis=0) + np.asarray(applied.error_bound) * np.linalg.norm(x, axis=0)
+    bounds = over(residual, norms).reshape(n_signals, -1).sum(axis=1) / A + np.asarray(info.error_bound) / A
+    signals = np.ascontiguousarray(x).view(wide).astype(right.dtype, copy=False).reshape(right.shape)
+    gain = 1 / np.sqrt(A)
+    return signals, FilterInfo(
+        method=S.method,
+        error_bound=float(bounds[0]) if right.ndim == 1 else bounds,
+        converged=bool((bounds <= tol * gain).all()),
+        n_matvecs=(len(history) + 1) * applied.n_matvecs,
+        tol=tol,
+        gain=gain,
+        certificate="proved" if {info.certificate, applied.certificate} == {"proved"} else "sampled",
+        reason="conjugate gradients on the frame operator",
+        residuals=(history,),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,9 @@ _SAFE_SIZES = {np.dtype(np.float32): (1e-10, 1e10), np.dtype(np.float64): (1e-15
 
 # Gains between which signals need no other scale than their own.
 _SAFE_GAINS = (1e-100, 1e100)
+
+# The smallest positive number of each precision.
+_SMALLEST = {np.dtype(one): float(np.finfo(one).smallest_subnormal) for one in (np.float32, np.float64)}
 
 # Operations behind one number of an answer, each of which may lose a subnormal number.
 _OPERATIONS = 2.0**34
@@ -75,7 +79,7 @@ class SignalBlock:
         self.gain = gain
         self.is_complex = signals.dtype.kind == "c"
         real_dtype = signals.real.dtype
-        n_columns = int(np.prod(self.shape[1:]))
+        n_columns = math.prod(self.shape[1:])
         columns = signals.reshape(*signals.shape[: 1 + by_filter], n_columns)
         if self.is_complex:
             columns = np.ascontiguousarray(columns).view(real_dtype)
@@ -99,10 +103,10 @@ class SignalBlock:
         """Return one filter's answer of shape (n, m) as the caller's signals were, with what was lost by that."""
         target = np.finfo(self.dtype).dtype
         if y.dtype == target and self.exponents is None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                suspicious = not np.isfinite(y.sum())
-            finite = np.isfinite(y).all(axis=0) if suspicious else np.ones(y.shape[1], dtype=bool)
-            result, rounding = y, np.where(finite, 0.0, np.inf)
+            result = y
+            rounding: FloatArray = np.zeros(y.shape[1])
+            if not _seems_finite(y):
+                rounding[~np.isfinite(y).all(axis=0)] = np.inf
         else:
             result, rounding = self._round(y, target)
         rounding = rounding + self._underflow(y.dtype)
@@ -132,18 +136,24 @@ class SignalBlock:
 
     def _underflow(self, dtype: Any) -> FloatArray:
         """Bound what subnormal numbers lose inside the computation and in the response, relative to the signal."""
-        peaks = self.peaks if self.exponents is None else np.ldexp(self.peaks, -self.exponents)
         if self.gain == 0:
-            return np.zeros_like(peaks)
-        in_response, in_signals = (float(np.finfo(one).smallest_subnormal) for one in (np.float64, dtype))
-        lost = _OPERATIONS * in_signals * np.sqrt(self.real.shape[-2])
-        return over(np.full_like(peaks, lost), peaks) + np.where(peaks > 0, _OPERATIONS * in_response, 0.0)
+            return np.zeros_like(self.peaks)
+        peaks = self.peaks if self.exponents is None else np.ldexp(self.peaks, -self.exponents)
+        lost = _OPERATIONS * _SMALLEST[np.dtype(dtype)] * math.sqrt(self.real.shape[-2])
+        # a signal of zeros loses nothing
+        return lost / np.where(peaks > 0, peaks, np.inf) + _OPERATIONS * _SMALLEST[np.dtype(np.float64)] * (peaks > 0)
 
     def bound(self, bounds: FloatArray) -> float | FloatArray:
         """Turn a bound for each real column into one number or one per signal."""
         if self.is_complex:
             bounds = bounds.reshape(-1, 2).max(axis=1)
         return float(bounds[0]) if len(self.shape) == 1 else bounds
+
+
+def _seems_finite(y: Array) -> bool:
+    """Return whether a sum is finite, in one pass without a temporary array; where it is, so are the numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(y.sum())
 
 
 def _peaks(columns: Array) -> FloatArray:

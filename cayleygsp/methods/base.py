@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -74,8 +74,8 @@ class FilterMethod(ABC):
         applied = self.apply(f, certify=certify)
         bound = np.asarray(applied.error_bound)
         if self.is_bank:
-            return replace(applied, error_bound=bound[:, None])
-        return replace(applied, signals=applied.signals[None], error_bound=bound[None])
+            return Applied(applied.signals, bound[:, None], applied.n_matvecs, applied.residuals)
+        return Applied(applied.signals[None], bound[None], applied.n_matvecs, applied.residuals)
 
     def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""

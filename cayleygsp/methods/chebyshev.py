@@ -83,6 +83,7 @@ class ChebyshevMethod(FilterMethod):
         for row, series in zip(self.coeffs, self.series, strict=True):
             row[: series.degree + 1] = series.coeffs
         self._error_bounds: dict[Any, FloatArray] = {}
+        self._working_dtypes: dict[Any, Any] = {}
         self._certify(L, responses)
 
     def _certify(self, L: Laplacian, responses: Sequence[Response]) -> None:
@@ -155,6 +156,14 @@ class ChebyshevMethod(FilterMethod):
 
     def working_dtype(self, dtype: Any) -> Any:
         """Single precision only where it keeps the tolerance, and matrix and coefficients are in its range."""
+        key = np.dtype(dtype)
+        if key == np.float64:
+            return key
+        if key not in self._working_dtypes:
+            self._working_dtypes[key] = np.dtype(self._find_working_dtype(key))
+        return self._working_dtypes[key]
+
+    def _find_working_dtype(self, dtype: Any) -> Any:
         sizes = (self.laplacian.lmax, self.lmax, float(np.abs(self.coeffs).max()))
         if not within_single_range(*sizes):
             return np.float64

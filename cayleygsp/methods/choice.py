@@ -33,7 +33,7 @@ MAX_SWEEPS = 100_000
 _TOO_DEAR = 20.0
 
 # Seconds that the eigenvalues are worth where nothing but samples is known of a response.
-_WORTH_KNOWING = 0.25
+WORTH_KNOWING = 0.25
 
 
 def make_method(
@@ -119,7 +119,7 @@ def _by_eigenvalues(L: Laplacian, responses: Sequence[Response], tol: float | No
     At the eigenvalues a feature is not overlooked that is narrower than samples lie apart.
     """
     unknown = any(response.certificate == "sampled" for response in responses)
-    if not unknown or exact_seconds(L, with_factorisation=False) > _WORTH_KNOWING:
+    if not unknown or exact_seconds(L, with_factorisation=False) > WORTH_KNOWING:
         return None
     prepared = EigenbasisMethod(L, responses)
     reason = "exact: the eigenvalues tell more of this response than a series through samples of it, and they are cheap"

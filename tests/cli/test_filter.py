@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.cli import filter, main, options
+from cayleygsp.cli import filter, main
 from tests.cli.running import N, refused, run_json
 from tests.oracle import dense_filter
 
@@ -33,13 +33,20 @@ def test_a_fit_is_applied_within_its_certified_error(folder, capsys):
     assert error.max() <= found["error_bound"] <= 1e-4 * found["gain"]
 
 
-def test_a_step_on_a_large_graph_is_fitted_and_heat_is_not(folder, capsys):
+def test_a_step_on_a_large_graph_is_smooth_and_proved(folder, capsys):
+    np.save("ones.npy", np.ones(2642))
+    step = run_json(capsys, "filter", "@minnesota", "ones.npy", "--pass", "low:0.01", "-o", "a.npy")
+    assert step["certificate"] == "proved"
+    assert "smooth steps, from 0.001 to 0.999 across 0.005" in step["filter"]
+    error = np.linalg.norm(np.load("a.npy") - 1) / np.sqrt(2642)
+    assert error <= step["error_bound"] <= 1e-6
     np.save("big.npy", np.ones(2500))
-    step = run_json(capsys, "filter", "@grid:50", "big.npy", "--pass", "low:0.1r", "-o", "a.npy")
-    assert step["order"] == options.DEFAULT_ORDER
-    assert 0 < step["fit_residual_rms"] < 0.2
+    fitted = run_json(capsys, "filter", "@grid:50", "big.npy", "--pass", "low:0.1r", "--order", "8", "-o", "c.npy")
+    assert fitted["order"] == 8
+    assert 0 < fitted["fit_residual_rms"] < 0.2
     heat = run_json(capsys, "filter", "@grid:50", "big.npy", "--pass", "heat:2", "-o", "b.npy")
     assert "order" not in heat
+    assert heat["certificate"] == "proved"
     assert np.load("b.npy") == pytest.approx(np.ones(2500), abs=1e-5)  # constants have frequency zero
 
 

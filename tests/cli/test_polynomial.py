@@ -10,6 +10,12 @@ from cayleygsp.cli import options
 from tests.cli.running import refused, run_json
 
 
+def test_the_ceiling_of_fits_is_that_of_the_library():
+    from cayleygsp.design import MAX_CAYLEY_ORDER
+
+    assert options.MOST_FIT_ORDER == MAX_CAYLEY_ORDER
+
+
 @pytest.mark.parametrize("name", ["bound", "decay"])
 def test_large_zooms_are_answered(capsys, name):
     found = run_json(capsys, name, "@ring:9", "--zoom", "1e12", "--order", "2")

@@ -163,9 +163,9 @@ def test_exact_filter_is_symmetric_and_the_jacobi_filter_on_a_path_is_not(low_pa
 
 def test_scipy_operator_algebra_and_krylov_solvers_work(sensor):
     p = cg.CayleyPolynomial([2.0, -0.5], 1.0)
-    g = cg.CayleyFilter(sensor, p, method="chebyshev", tol=1e-12)
+    g = cg.CayleyFilter(sensor, p, method="chebyshev", tol=1e-10)
     f = np.random.default_rng(0).standard_normal(50)
-    assert_allclose((2 * g + g * g) @ f, 2 * (g @ f) + g @ (g @ f))
+    assert_allclose((2 * g + g * g) @ f, 2 * (g @ f) + g @ (g @ f), atol=1e-8)
     x, failed = conjugate_gradients(g, g @ f, rtol=1e-10)
     assert failed == 0
     assert_allclose(x, f, atol=1e-8)

@@ -1,0 +1,119 @@
+"""Frame bounds that hold everywhere, signals back from their coefficients, and PyGSP's banks."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pygsp import filters, graphs
+
+import cayleygsp as cg
+from cayleygsp import responses
+from tests.strategies import laplacians
+
+
+@settings(max_examples=15)
+@given(L=laplacians(), log_scale=st.floats(-2, 2), shift=st.floats(0.05, 1))
+def test_frame_bounds_hold_at_every_frequency_of_the_interval(L, log_scale, shift):
+    unit = 10**log_scale / (L.lmax or 1.0)
+    bank = cg.FilterBank(L, [responses.Heat(unit), responses.MexicanHat(unit), shift * responses.Tikhonov(unit)])
+    A, B = bank.frame_bounds()
+    lam = np.append(np.random.default_rng(0).uniform(0, L.lmax, 300), [0.0, L.lmax])
+    s = (bank.evaluate(lam) ** 2).sum(axis=0)
+    assert s.min() * (1 + 1e-12) >= A
+    assert s.max() <= B * (1 + 1e-12)
+    assert s.max() * 1.05 + 1e-5 >= B
+
+
+@settings(max_examples=10)
+@given(L=laplacians(), n_signals=st.integers(1, 3), complex_signals=st.booleans())
+def test_reconstruction_undoes_the_analysis_within_its_bound(L, n_signals, complex_signals):
+    bank = cg.FilterBank(L, [responses.Tikhonov(1.0), cg.CayleyPolynomial([0.5, -0.25], 1.0)], tol=1e-12)
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal((L.n_vertices, n_signals))
+    f = f + 1j * rng.standard_normal(f.shape) if complex_signals else f
+    c = bank.filter(f)
+    x, info = bank.reconstruct(c, return_info=True)
+    assert info.certificate == "proved"
+    norms = np.sqrt((np.abs(c) ** 2).sum(axis=(0, 2)))
+    error = np.linalg.norm(x - f, axis=0)
+    # the coefficients themselves are off by the tolerance of the bank
+    A, _ = bank.frame_bounds()
+    assert (error <= (np.asarray(info.error_bound) + 3e-12 / np.sqrt(A)) * norms).all()
+    assert (error <= 1e-8 * np.linalg.norm(f, axis=0)).all()
+
+
+def test_a_bank_that_loses_frequencies_is_no_frame():
+    bank = cg.FilterBank(cg.gallery.ring(30), [responses.MexicanHat(1.0)])
+    assert bank.frame_bounds()[0] < 1e-9
+    with pytest.raises(ValueError, match="needs a frame"):
+        bank.reconstruct(np.ones((30, 1)))
+
+
+BANKS = {
+    "Abspline": lambda G: filters.Abspline(G, 4),
+    "Expwin": lambda G: filters.Expwin(G, 0.5),
+    "Gabor": lambda G: filters.Gabor(G, filters.Heat(G, 10)),
+    "HalfCosine": lambda G: filters.HalfCosine(G, 4),
+    "Heat": lambda G: filters.Heat(G, [1, 30]),
+    "Heat, normalized": lambda G: filters.Heat(G, [10], normalize=True),
+    "Held": lambda G: filters.Held(G),
+    "Itersine": lambda G: filters.Itersine(G, 4),
+    "MexicanHat": lambda G: filters.MexicanHat(G, 4),
+    "Meyer": lambda G: filters.Meyer(G, 4),
+    "Papadakis": lambda G: filters.Papadakis(G),
+    "Regular": lambda G: filters.Regular(G),
+    "Simoncelli": lambda G: filters.Simoncelli(G),
+    "SimpleTight": lambda G: filters.SimpleTight(G, 4),
+    "Wave": lambda G: filters.Wave(G, [1, 5], 0.5),
+    "Rectangular": lambda G: filters.Rectangular(G, 0.1, 0.4),
+}
+
+
+@pytest.mark.parametrize("name", BANKS)
+def test_pygsp_banks_are_taken_over(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        G = graphs.Sensor(40, seed=0)
+        G.compute_fourier_basis()
+        theirs = BANKS[name](G)
+    bank = cg.FilterBank.from_pygsp(theirs, tol=1e-6)
+    f = np.random.default_rng(0).standard_normal(40)
+    exact = np.stack([G.U @ (g * (G.U.T @ f)) for g in theirs.evaluate(G.e)], axis=-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)  # a kernel with a jump has no short series
+        y, info = bank.filter(f, return_info=True)
+    assert y.shape == (40, len(theirs._kernels))
+    assert (np.linalg.norm(y - exact, axis=0) <= (np.asarray(info.error_bound) + 1e-9) * np.linalg.norm(f)).all()
+    assert info.certificate == ("proved" if name.startswith("Heat") else "sampled")
+
+
+def test_filters_that_are_no_functions_of_frequency_are_refused_by_name():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        G = graphs.Sensor(40, seed=0)
+        G.compute_fourier_basis()
+        theirs = filters.Modulation(G, filters.Heat(G, 10))
+    with pytest.raises(ValueError, match=r"one function of frequency per filter, got Modulation"):
+        cg.FilterBank.from_pygsp(theirs)
+
+
+def test_what_is_no_pygsp_filter_is_named():
+    with pytest.raises(TypeError, match="pygsp_filter"):
+        cg.FilterBank.from_pygsp(lambda x: x)
+
+
+def test_a_pygsp_bank_is_reconstructed():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        G = graphs.Sensor(60, seed=0)
+        G.compute_fourier_basis()
+        theirs = filters.Itersine(G, 5)
+    bank = cg.FilterBank.from_pygsp(theirs, tol=1e-4)
+    assert bank.laplacian.eigenvalues[-1] <= G.lmax * (1 + 1e-12)  # beyond, the bank has nothing
+    f = np.random.default_rng(0).standard_normal(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)
+        assert_allclose(bank.reconstruct(bank.filter(f), tol=1e-3), f, atol=1e-2)
