@@ -32,7 +32,7 @@ from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weigh
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning, FilterInfo, GraphFilter, KernelFilter
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 
 def filter_command(
@@ -149,8 +149,7 @@ def _prepare_filter(
     weight = graph_weight(L, "auto", seed)
     with input_errors():
         fit = fit_cayley(target, order, L.lmax, zoom or "auto", weight, ridge=DEFAULT_RIDGE)
-    polynomial = fit.polynomial
-    assert isinstance(polynomial, CayleyPolynomial)
+    polynomial = as_cayley(fit.polynomial)
     what = (
         f"{target_name(target)}, fitted by a Cayley polynomial of order {polynomial.order}, zoom {fit.zoom:.6g}: "
         f"{fit.summary}"

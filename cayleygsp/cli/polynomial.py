@@ -12,7 +12,7 @@ from cayleygsp.cli.loading import need_edges
 from cayleygsp.cli.options import DEFAULT_ORDER, MOST_FIT_ORDER, MOST_ORDER, FilterOptions
 from cayleygsp.design import Target, fit_cayley, graph_weight, parse_target
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 
 def target_name(target: Target) -> str:
@@ -73,8 +73,7 @@ class AskedPolynomial:
         weight = graph_weight(L, "auto", seed)
         with input_errors():
             fit = fit_cayley(goal, self.order or DEFAULT_ORDER, L.lmax, self.zoom or "auto", weight)
-        assert isinstance(fit.polynomial, CayleyPolynomial)
-        return fit.polynomial
+        return as_cayley(fit.polynomial)
 
 
 def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> CayleyPolynomial:

@@ -12,7 +12,7 @@ from cayleygsp.design.fitting import fit_cayley
 from cayleygsp.design.problem import GraphWeight, graph_weight
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
-from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 
 class CayleyFilter(GraphFilter):
@@ -58,11 +58,10 @@ class CayleyFilter(GraphFilter):
         normalize: bool = False,
         kind: LaplacianKind | None = None,
     ) -> None:
-        if not isinstance(polynomial, CayleyPolynomial):
-            raise TypeError(f"`polynomial` must be a CayleyPolynomial, got {type(polynomial).__name__}")
+        form = as_cayley(polynomial)
         super().__init__(
             laplacian(graph, kind),
-            polynomial,
+            form,
             method=method,
             tol=check_positive(tol, "tol"),
             n_iter=n_iter,
@@ -137,5 +136,4 @@ class CayleyFilter(GraphFilter):
     @property
     def polynomial(self) -> CayleyPolynomial:
         """The Cayley polynomial."""
-        assert isinstance(self.response, CayleyPolynomial)
-        return self.response
+        return as_cayley(self.response)
