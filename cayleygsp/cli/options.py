@@ -19,7 +19,7 @@ MOST_ORDER = 10_000
 
 # The largest order of a fit, that of cayleygsp.design: the search for the zoom takes seconds there, and time grows with
 # its square.
-MOST_FIT_ORDER = 64
+MOST_FIT_ORDER = 48
 
 
 # Sweeps times order that bounds are computed for: the series is looked at in every degree up to that.

@@ -23,7 +23,7 @@ DEFAULT_RIDGE = 1e-6
 # The largest orders of fits. The search for a zoom solves some hundred dense problems whose time grows with the cube of
 # the order: beyond these it takes minutes. Cosines and sines on half a circle, nearly dependent
 # long before, add little but cancellation.
-MAX_CAYLEY_ORDER = 64
+MAX_CAYLEY_ORDER = 48
 MAX_CHEBYSHEV_ORDER = 512
 
 
@@ -49,7 +49,7 @@ def fit_cayley(
     target : callable, Target or str
         A function of frequency, or a text for :func:`parse_target`, relative numbers being relative to ``lmax``.
     order : int
-        r from 1 to ``MAX_CAYLEY_ORDER`` = 64.
+        r from 1 to ``MAX_CAYLEY_ORDER`` = 48.
     lmax : float
         Right end of the interval of frequencies, ≥ 0.
     zoom : float or "auto"

@@ -7,11 +7,13 @@ The analysis of a bank followed by its synthesis is :math:`S = \sum_i g_i(\Delta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from cayleygsp._typing import Array
+from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.info import FilterInfo
 from cayleygsp.laplacians import Laplacian
@@ -20,9 +22,20 @@ from cayleygsp.methods.conjugate_gradients import block_cg
 from cayleygsp.responses.base import ProductResponse, Response, SumResponse
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
 
-# Points per degree at which a series is looked at for its extremes: between them it is at most 1/cos(π/64) times as far
-# from the middle of its range, which is 0.12 percent.
-_POINTS_PER_DEGREE = 32
+# Points per degree at which a series is looked at for its extremes, and how many at most: between them it is at most
+# 1/cos(π/8192) times as far from the middle of its range, 7e-8 of it.
+_POINTS_PER_DEGREE = 4096
+_MOST_POINTS = 2**23
+
+# Frame bounds beyond this and below one over it leave no room for squares.
+LARGEST_BOUND = 1e100
+
+
+class FrameBank(Protocol):
+    """A bank that can put coefficients together."""
+
+    def synthesize(self, coefficients: ArrayLike, *, return_info: Literal[True]) -> tuple[Array, FilterInfo]:
+        """Return the sum of the filtered coefficients, and what is known of it."""
 
 
 def frame_response(responses: Sequence[Response]) -> SumResponse:
@@ -52,7 +65,10 @@ def frame_bounds(L: Laplacian, responses: Sequence[Response], tol: float) -> tup
     # known eigenvalues may end before the bound of the spectrum, as the kernels of some banks do
     top = float(L.eigenvalues[-1]) + L.eigenbasis.residual if L.has_eigenbasis else L.lmax_bound
     points = chebyshev_nodes(256, top, L.lmin)
-    scale = max(float(np.abs(s(np.maximum(points, 0.0))).max()), 1e-300)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = max(float(np.abs(s(np.maximum(points, 0.0))).max()), 1e-300)
+    if not scale <= LARGEST_BOUND:
+        raise ValueError(f"`responses` must have squares that sum up to at most {LARGEST_BOUND:g}, got {scale:.3g}")
     low, high = series_range(s.series(top, tol * scale, lmin=L.lmin))
     return max(low, 0.0), high
 
@@ -65,56 +81,75 @@ def series_range(series: ChebyshevSeries) -> tuple[float, float]:
     """
     if series.length == 0 or series.degree == 0:
         return float(series.coeffs[0]) - series.error, float(series.coeffs[0]) + series.error
-    values = series(chebyshev_nodes(_POINTS_PER_DEGREE * series.degree, series.lmax, series.lmin))
+    n_points = max(min(_POINTS_PER_DEGREE * series.degree, _MOST_POINTS), 2 * series.degree + 2)
+    values = series.at_nodes(n_points)
     middle = (float(values.max()) + float(values.min())) / 2
-    rounding = 2**-50 * (series.degree + 4) * series.size
-    reach = (float(np.abs(values - middle).max()) + rounding) / np.cos(np.pi / (2 * _POINTS_PER_DEGREE))
+    rounding = 2**-50 * float(np.log2(n_points) + 4) * series.size
+    reach = (float(np.abs(values - middle).max()) + rounding) / np.cos(np.pi * series.degree / (2 * n_points))
     reach = float(reach) + rounding + series.error
     return middle - reach, middle + reach
 
 
-def invert_frame(
-    S: GraphFilter, right: Array, info: FilterInfo, coefficients: Array, A: float, tol: float
-) -> tuple[Array, FilterInfo]:
+def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, tol: float) -> tuple[Array, FilterInfo]:
     """Solve S x = b by conjugate gradients and bound the error by the residual over A.
 
     Parameters
     ----------
     S : GraphFilter
         The frame operator, itself with a certified error.
-    right : numpy.ndarray, shape (n,) or (n, m)
-        The synthesis of the coefficients.
-    info : FilterInfo
-        What is known of it.
-    coefficients : numpy.ndarray
-        What it was made of.
+    bank : FrameBank
+        Gives the right-hand side, the synthesis of the coefficients.
+    c : numpy.ndarray, shape (n, n_filters) or (n, n_signals, n_filters)
+        The coefficients, checked.
     A : float
         Lower frame bound, > 0.
     tol : float
         Error allowed, relative to the norm of the coefficients over the root of A.
     """
-    is_complex = right.dtype.kind == "c"
-    wide = np.complex128 if is_complex else np.float64
+    dtype, shape = c.dtype, c.shape[:-1]
+    is_complex = dtype.kind == "c"
+    blocks = c.reshape(shape[0], -1, c.shape[-1]).astype(np.complex128 if is_complex else np.float64)
+    # signals of any size are solved for at size one
+    peaks = np.maximum(np.abs(blocks.real).max(axis=(0, 2)), np.abs(blocks.imag).max(axis=(0, 2)))
+    scale = np.where(peaks > 0, np.frexp(peaks)[1], 0)
+    blocks = _times_power_of_two(blocks, -scale[:, None])
+    norms = np.sqrt((np.abs(blocks) ** 2).sum(axis=(0, 2)))
+    right, synthesis = bank.synthesize(blocks, return_info=True)
     # real and imaginary parts are signals of their own
-    b = np.ascontiguousarray(right.reshape(right.shape[0], -1), dtype=wide).view(np.float64)
-    n_signals = b.shape[1] // (1 + is_complex)
-    squares = np.abs(coefficients.reshape(right.shape[0], n_signals, -1)) ** 2
-    norms = np.repeat(np.sqrt(squares.sum(axis=(0, 2))), 1 + is_complex)
-    x, history = block_cg(S.filter, np.copy, b, 0.3 * tol * np.sqrt(A) * norms)
+    b = np.ascontiguousarray(right).view(np.float64)
+    wide = np.repeat(norms, 1 + is_complex)
+    x, history = block_cg(S.filter, np.copy, b, 0.3 * tol * np.sqrt(A) * wide)
     Sx, applied = S.filter(x, return_info=True)
-    # of the residual, of S and of the right-hand side, all over A
+    # of the residual and of S, over A
     residual = np.linalg.norm(b - Sx, axis=0) + np.asarray(applied.error_bound) * np.linalg.norm(x, axis=0)
-    bounds = over(residual, norms).reshape(n_signals, -1).sum(axis=1) / A + np.asarray(info.error_bound) / A
-    signals = np.ascontiguousarray(x).view(wide).astype(right.dtype, copy=False).reshape(right.shape)
-    gain = 1 / np.sqrt(A)
-    return signals, FilterInfo(
+    signals, lost = _scaled_back(x, np.repeat(scale, 1 + is_complex), dtype)
+    bounds = over(residual / A + lost, wide).reshape(norms.size, -1).sum(axis=1) + np.asarray(synthesis.error_bound) / A
+    gain = 1 / math.sqrt(A)
+    proved = {synthesis.certificate, applied.certificate} == {"proved"}
+    return signals.reshape(shape), FilterInfo(
         method=S.method,
-        error_bound=float(bounds[0]) if right.ndim == 1 else bounds,
+        error_bound=float(bounds[0]) if len(shape) == 1 else bounds,
         converged=bool((bounds <= tol * gain).all()),
         n_matvecs=(len(history) + 1) * applied.n_matvecs,
         tol=tol,
         gain=gain,
-        certificate="proved" if {info.certificate, applied.certificate} == {"proved"} else "sampled",
+        certificate=("proved" if proved else "sampled") if np.isfinite(bounds).all() else "none",
         reason="conjugate gradients on the frame operator",
         residuals=(history,),
     )
+
+
+def _times_power_of_two(values: Array, exponents: Array) -> Array:
+    """Return real or complex numbers times powers of two."""
+    if values.dtype.kind != "c":
+        return np.ldexp(values, exponents)
+    return np.ldexp(values.real, exponents) + 1j * np.ldexp(values.imag, exponents)
+
+
+def _scaled_back(x: FloatArray, scale: Array, dtype: Any) -> tuple[Array, FloatArray]:
+    """Return signals on the caller's scale and in the caller's type, and what each column lost by that."""
+    real = np.dtype(dtype).type(0).real.dtype
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        result = np.ldexp(x, scale).astype(real)
+        lost = np.linalg.norm(x - np.ldexp(result.astype(np.float64), -scale), axis=0)
+    return np.ascontiguousarray(result).view(dtype), np.where(np.isfinite(lost), lost, np.inf)

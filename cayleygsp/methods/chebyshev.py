@@ -96,8 +96,8 @@ class ChebyshevMethod(FilterMethod):
         elif self.series[0].lmax < L.lmax_bound and not (L.has_eigenbasis and reached):
             self.certificate = "estimated"
             self.evidence = (
-                f"no eigenvalue is expected above {max(self._spectrum[1], self.series[0].lmax):.6g}, and none can be "
-                f"above {L.lmax_bound:.6g}"
+                f"no eigenvalue is expected above {max(self._spectrum[1], self.series[0].lmax):.12g}, and none can be "
+                f"above {L.lmax_bound:.12g}"
             )
 
     def _expand_all(self, L: Laplacian, responses: Sequence[Response]) -> list[ChebyshevSeries]:

@@ -255,8 +255,7 @@ class ProductResponse(Response):
         n = max(sum(one.degree for one in series) + 1, 16)
         if n > MAX_SAMPLES:
             raise ValueError(f"the product of {len(series)} responses would need a Chebyshev series of {n:.3g} terms")
-        nodes = chebyshev_nodes(n, lmax, lmin)
-        values: FloatArray = np.prod([one(nodes) for one in series], axis=0)
+        values: FloatArray = np.prod([one.at_nodes(n) for one in series], axis=0)
         rounding = 2**-52 * math.prod(one.size for one in series) * (n + 4 * len(series))
         cut = series_from_samples(values, lmax, max(atol - error, 0.0), beyond=0.0, sample_error=rounding, lmin=lmin)
         return ChebyshevSeries(cut.coeffs, lmax, cut.error + error, self.certificate, lmin)

@@ -130,6 +130,11 @@ class Gaussian(AnalyticResponse):
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         return np.exp(-(((lam - self.center) / self.width) ** 2))
 
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return the peak and points beside it, which may lie between the points that are looked at otherwise."""
+        near = self.center + self.width * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+        return near[(near >= lmin) & (near <= lmax)]
+
     def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ."""
         return gaussian_growth(delta, lmin, lmax, self.center, self.width)

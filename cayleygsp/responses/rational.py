@@ -110,6 +110,10 @@ class Rational(AnalyticResponse):
             total += (r / (lam - p) ** m).real
         return total
 
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return where the poles are nearest to the spectrum."""
+        return np.unique(np.clip(self.poles.real, lmin, lmax))
+
     def delta_limit(self, lmin: float, lmax: float) -> float:
         """Return ρ - 1 of the ellipse through the nearest pole."""
         return min(largest_delta(pole_excess(complex(p), lmin, lmax), lmax - lmin) for p in self.poles)

@@ -182,6 +182,11 @@ class BandPass(AnalyticResponse):
         above = special.erfc((lam - self.high) / w) - special.erfc((lam - self.low) / w)
         return np.where(lam < (self.low + self.high) / 2, below, above) / 2
 
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return the middle of the band, which may lie between the points that are looked at otherwise."""
+        middle = np.array([(self.low + self.high) / 2])
+        return middle[middle <= lmax]
+
     def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ: each of the two steps has one."""
         return np.logaddexp(*(_log_step_bound(delta, lmin, lmax, c, self.width) for c in (self.low, self.high)))

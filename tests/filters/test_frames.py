@@ -117,3 +117,52 @@ def test_a_pygsp_bank_is_reconstructed():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
         assert_allclose(bank.reconstruct(bank.filter(f), tol=1e-3), f, atol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i8", ">f8", "c8", "c16"])
+def test_coefficients_of_every_type_come_back(dtype):
+    bank = cg.FilterBank(cg.gallery.ring(40), [responses.Tikhonov(0.01)], tol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)  # single precision does not reach 1e-10
+        x, info = bank.reconstruct(np.full((40, 1), 100).astype(dtype), return_info=True)
+    assert np.abs(x - 100).max() <= info.error_bound * 100 * np.sqrt(40) + 1e-10
+    assert x.dtype == {"f2": "f4", "f4": "f4", "c8": "c8", "c16": "c16"}.get(dtype, "f8")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("f8", 1e-300), ("f8", 1e-170), ("f8", 1e155), ("f8", 1e300), ("f4", 3e37)]
+)
+def test_signals_of_every_size_come_back(dtype, size):
+    bank = cg.FilterBank(cg.gallery.ring(12), [responses.Tikhonov(1.0), responses.HighPass(1.0)], tol=1e-12)
+    f = np.random.default_rng(0).uniform(0.5, 1, 12)
+    c = (bank.filter(f) * size).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)
+        x, info = bank.reconstruct(c, return_info=True)
+    error = np.linalg.norm(x.astype(np.float64) / size - f) / np.linalg.norm(c.astype(np.float64) / size)
+    assert error <= info.error_bound + (1e-11 if dtype == "f8" else 1e-6)
+    assert info.error_bound < 1e-6
+
+
+def test_what_leaves_the_range_of_numbers_is_said():
+    bank = cg.FilterBank(cg.gallery.ring(12), [0.01 * responses.Tikhonov(0.01)], tol=1e-12)
+    with pytest.warns(cg.ConvergenceWarning, match="overflows"):
+        _, info = bank.reconstruct(np.full((12, 1), 3e38, np.float32), return_info=True)
+    assert info.certificate == "none"
+    assert not info.converged
+    for weight in (1e160, 1e-120):
+        extreme = cg.FilterBank(cg.gallery.ring(12), [weight * responses.Tikhonov(0.01)])
+        with pytest.raises(ValueError, match=r"squares that sum up|needs a frame"):
+            extreme.reconstruct(np.ones((12, 1)))
+
+
+def test_a_frame_is_told_from_none_and_shapes_come_first():
+    bank = cg.FilterBank(cg.gallery.ring(12), [responses.Heat(1.0)], tol=1e-12)
+    assert bank.frame_bounds()[0] == pytest.approx(np.exp(-8), rel=1e-3)
+    with pytest.raises(ValueError, match="must have shape"):
+        cg.FilterBank(cg.gallery.ring(12), [responses.MexicanHat(1.0)]).reconstruct(np.ones((11, 1)))
+
+
+def test_the_gain_of_a_narrow_bump_is_seen():
+    L = cg.laplacian(cg.gallery.grid(24))
+    assert cg.KernelFilter(L, responses.Gaussian(2.0, 1e-3), method="chebyshev", tol=1e-3).gain == pytest.approx(1.0)
