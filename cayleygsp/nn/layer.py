@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import Parameter, UninitializedParameter
 
 from cayleygsp._validation import check_integer
+from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph_key import GraphKey
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization, outside_inference
@@ -151,6 +153,7 @@ class GraphConv(nn.Module, ABC):
             y = self.convolve((x if x.dim() == 3 else x[None]).to(self.weight.dtype), laplacian)
         if self.bias is not None:
             y = y + self.bias
+        warn_of_overflow(y)
         return y if x.dim() == 3 else y[0]
 
     def _check_signals(self, x: Tensor) -> None:
@@ -221,6 +224,20 @@ class GraphConv(nn.Module, ABC):
     def extra_repr(self) -> str:
         """Say the sizes."""
         return f"{self.in_channels}, {self.out_channels}, order={self.order}, normalization={self.normalization!r}"
+
+
+def warn_of_overflow(y: Tensor) -> None:
+    """Warn if a result is not finite, as the signals were; on the CPU alone, where nobody has to wait for a device."""
+    if torch.compiler.is_compiling() or type(y) is not Tensor or y.device.type != "cpu":
+        return
+    with torch.no_grad():
+        if bool(y.sum().isfinite()) or bool(y.isfinite().all()):
+            return
+    warnings.warn(
+        f"the result of the layer overflows: it holds numbers beyond the range of {y.dtype}",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
 def full_precision(x: Tensor) -> AbstractContextManager[Any]:

@@ -260,3 +260,14 @@ def test_precomputed_layer_under_autocast():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = layer(features)
     assert torch.equal(found, layer(features))
+
+
+@pytest.mark.parametrize("layer", [CayleyConv(2, 3, 2), ChebConv(2, 3, 2)])
+def test_a_result_beyond_the_range_of_numbers_is_said(layer):
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    x = torch.full((3, 2), 3e38)
+    with torch.no_grad():
+        layer.weight.fill_(10.0)
+    with pytest.warns(cg.ConvergenceWarning, match="overflows"):
+        layer(x, edges)
+    layer(torch.full((3, 2), 1e30), edges)
