@@ -29,6 +29,11 @@ def check_gain(L: Laplacian, response: Response, name: str) -> None:
             f"`{name}` must have a zoom of at most {_LARGEST_ZOOM:g}, also where it is multiplied by the bound "
             f"{L.lmax:.3g} of the spectrum, got {zoom:.3g}"
         )
+    if L.lmax_bound > response.highest_frequency * (1 + 1e-12):
+        raise ValueError(
+            f"`{name}` must be known on all of the spectrum, which may reach up to {L.lmax_bound:.12g}, got "
+            f"{response!r} that was made for frequencies up to {response.highest_frequency:.12g}"
+        )
     gain = filter_gain(L, response)
     if not gain <= _LARGEST_GAIN:
         raise ValueError(
