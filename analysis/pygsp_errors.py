@@ -181,8 +181,8 @@ def markdown(document: Document) -> str:
         "exact output by the dense eigendecomposition. PyGSP filters at its default order "
         f"{ORDER}; ours is `FilterBank.from_pygsp(g, tol={document['tol']:g})`, whose tolerance and certified error "
         "are relative to the gain of each filter and the norm of the signal. Times are medians over rounds in which "
-        "both took turns; the first call is preparation and filtering together. exp(−tλ) is PyGSP's `Heat(G, t * G.lmax)`, "
-        "which counts its scale in units of 1/λ_max.",
+        "both took turns; the first call is preparation and filtering together. exp(−tλ) is PyGSP's "
+        "`Heat(G, t * G.lmax)`, which counts its scale in units of 1/λ_max.",
         "",
         *(f"- {line}" for line in conclusions(document)),
         "",
