@@ -98,6 +98,14 @@ class PolynomialOptions:
     ] = None
 
 
+# What --target and --pass take.
+TARGET_TEXTS = (
+    "low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, tikhonov:STRENGTH, gaussian:CENTER:WIDTH, "
+    "indicator:LOW:HIGH; the first three with an optional :TRANSITION, tikhonov with an optional :POWER. A number with "
+    "an r behind it is relative to the bound of the spectrum."
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FilterOptions(PolynomialOptions):
     """Which Cayley polynomial."""
@@ -106,9 +114,7 @@ class FilterOptions(PolynomialOptions):
         str | None,
         typer.Option(
             "--target",
-            help="What to fit: low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, indicator:LOW:HIGH; "
-            "the first three with an optional :TRANSITION. A number with an r behind it is relative to the bound of "
-            "the spectrum.",
+            help=f"What to fit: {TARGET_TEXTS}",
         ),
     ] = None
 

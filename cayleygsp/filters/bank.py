@@ -359,7 +359,8 @@ class FilterBank:
         r"""Return the signals whose coefficients come nearest to the given ones, which undoes :meth:`filter`.
 
         A tight frame is inverted by its synthesis. Otherwise :math:`S x = \sum_i g_i(\Delta) c_i` is solved with the
-        frame operator :math:`S = \sum_i g_i(\Delta)^2` by conjugate gradients; the error is at most the residual over A.
+        frame operator :math:`S = \sum_i g_i(\Delta)^2` by conjugate gradients, and the error is at most the residual
+        over A.
 
         Parameters
         ----------
