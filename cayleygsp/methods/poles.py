@@ -98,8 +98,10 @@ class PoleMethod(FilterMethod):
         # an error of e in solve m costs Σ_{k ≥ m} |r_k| e / d^{k - m + 1}
         cost = weight * sum(abs(r) / d ** (k - m + 1) for k, r in enumerate(residues, start=1) if k >= m)
         n_terms = sum(len(residues) for _, residues in self.groups)
-        left = max(self.tol * float(self.gains[0]) - self.missing, 0.1 * self.missing)
-        return 0.5 * left / (n_terms * cost) if cost else np.inf
+        allowed = self.tol * float(self.gains[0])
+        # what rounding and the approximation may take is not left for the residuals
+        left = max(allowed - self.missing - self.floor(), 0.1 * allowed)
+        return 0.8 * left / (n_terms * cost) if cost else np.inf
 
     def floor(self) -> float:
         """Return an error bound that measured residuals will hardly exceed by rounding."""
@@ -111,9 +113,8 @@ class PoleMethod(FilterMethod):
         return total
 
     def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the rounding of the measured residuals with half the tolerance."""
-        allowed = 0.0 if tol is None else tol * float(self.gains[0])
-        return self.floor() <= 0.5 * (allowed - self.missing) and tol is not None
+        """Compare the rounding of the measured residuals with most of the tolerance."""
+        return tol is not None and self.floor() <= 0.8 * (tol * float(self.gains[0]) - self.missing)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_solvers"}
