@@ -191,9 +191,9 @@ def markdown(document: Document) -> str:
         "Large grids",
         document,
         "Random signals on square grids. True errors are relative to the signal (for a reconstruction to all "
-        "coefficients, whose own error of 2e-11 is in them), by the discrete cosine transform; certified ones to the gain as well. Times have preparation "
-        "and application in them. For Tikhonov both sides took turns, and pyamg solves (I + tΔ)x = f to a residual "
-        "of the tolerance, which bounds the error as the least eigenvalue is 1.",
+        "coefficients, whose own error of 2e-11 is in them), by the discrete cosine transform; certified ones to the "
+        "gain as well. Times have preparation and application in them. For Tikhonov both sides took turns, and pyamg "
+        "solves (I + tΔ)x = f to a residual of the tolerance, which bounds the error as the least eigenvalue is 1.",
         "",
         *(f"- {line}" for line in conclusions(document)),
         "",

@@ -13,7 +13,10 @@ from abc import abstractmethod
 
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.ellipse import UNIT
-from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
+from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
+
+# With more samples than this the error falls too slowly to be worth it.
+_MOST_SAMPLES = 2**19
 
 
 class SmoothResponse(Response):
@@ -60,7 +63,7 @@ class SmoothResponse(Response):
         sample_error = UNIT * (8 * self.gain_bound() + 4 * max(abs(lmin), abs(lmax)) * self.steepest())
         if lmax == lmin:
             return ChebyshevSeries(self([lmin]), lmax, sample_error, lmin=lmin)
-        n = int(min(max(self.degree_bound(lmax, atol, lmin=lmin), 16), MAX_SAMPLES))
+        n = int(min(max(self.degree_bound(lmax, atol, lmin=lmin), 16), _MOST_SAMPLES))
         values = self(chebyshev_nodes(n, lmax, lmin))
         beyond = self._beyond(n, lmax - lmin)
         return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=sample_error, lmin=lmin)
