@@ -41,7 +41,8 @@ def aggregation_levels(A: sparse.csr_matrix, n_coarsest: int) -> list[Aggregatio
     from pyamg.aggregation.aggregate import standard_aggregation
     from pyamg.strength import symmetric_strength_of_connection
 
-    levels, kernel = [], np.ones(A.shape[0])
+    levels: list[AggregationLevel] = []
+    kernel = np.ones(A.shape[0])
     while A.shape[0] > n_coarsest and len(levels) + 1 < _MOST_LEVELS:
         aggregates = standard_aggregation(symmetric_strength_of_connection(A))[0].tocsr()
         if aggregates.nnz == 0:  # nothing but isolated vertices, which the smoother solves for: nothing stands below

@@ -205,7 +205,7 @@ class Rational(AnalyticResponse):
             error += 8 * (m + 2) * abs(r) / near**m * (2 + abs(p) / near)
         return UNIT * (error + self.poles.size * self._gain_bound(lmin, lmax))
 
-    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the sum of the largest slopes of the terms."""
         terms = zip(self.poles, self.residues, self.powers, strict=True)
         return float(sum(m * abs(r) / _distance(complex(p), lmin, lmax) ** (m + 1) for p, r, m in terms))
@@ -249,7 +249,8 @@ class RationalApproximation(Rational):
     def distance_on(self, lmin: float, lmax: float) -> float:
         """Return the distance; left of the interval, where rounding may put frequencies, the function is constant."""
         left = max(self.lowest_frequency - lmin, 0.0)
-        return self.distance + left * (self._fractions.lipschitz_bound(lmin, lmax) if left else 0.0)
+        slope = self._fractions.lipschitz_bound(lmin, lmax) if left else None
+        return self.distance + left * (slope or 0.0)
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return what the function says of its slopes."""
