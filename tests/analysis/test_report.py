@@ -12,6 +12,7 @@ import sys
 
 import pytest
 
+import analysis.community
 from analysis import report
 from analysis.community import script as community
 from analysis.complexity import settings as complexity
@@ -99,6 +100,10 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     monkeypatch.setattr(community, "QUICK_MODELS", ("exact", "ChebNet"))
     monkeypatch.setattr(community, "QUICK_ORDERS", (1,))
     monkeypatch.setattr(complexity, "QUICK_SIZES", (90, 100))
+    monkeypatch.setattr(complexity, "QUICK_ORDERS", (1,))
+    # short, and in this process: others would have to load everything again
+    compute, little = analysis.community.compute, ["--workers", "1", "--epochs", "2"]
+    monkeypatch.setattr(analysis.community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
     sections, numbers = experiments.experiment_sections(["--seed", "3"])
     assert [picture.name for section in sections for picture in section.pictures] == ["community", "complexity"]
     learning, timing = sections
