@@ -13,12 +13,11 @@ import typer
 DEFAULT_ORDER = 8
 
 
-# The largest order of a filter: its bounds and its localization take about 10 s there, and time grows with the order.
+# The largest order of a filter: the time of its bounds and of its localization grows with the order.
 MOST_ORDER = 10_000
 
 
-# The largest order of a fit, that of cayleygsp.design: the search for the zoom takes seconds there, and time grows with
-# its square.
+# The largest order of a fit, that of cayleygsp.design, which says why.
 MOST_FIT_ORDER = 48
 
 

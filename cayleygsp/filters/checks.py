@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from typing import Any
@@ -45,8 +46,7 @@ def check_gain(L: Laplacian, response: Response, name: str) -> None:
 def total_bounds(error_bound: float | FloatArray, rounding: FloatArray) -> FloatArray:
     """Add the rounding of the way back to a method's bound; what is not a number counts as infinite."""
     bounds: FloatArray = np.asarray(error_bound) + rounding
-    missing = np.isnan(bounds)
-    return np.where(missing, np.inf, bounds) if missing.any() else bounds
+    return np.where(np.isnan(bounds), np.inf, bounds) if math.isnan(sum(bounds.ravel().tolist())) else bounds
 
 
 def warn_of_error(
