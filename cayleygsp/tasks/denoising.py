@@ -46,7 +46,7 @@ class Denoised:
         Those that were compared, ascending.
     curve : numpy.ndarray, shape (n_strengths,) or (n_strengths, n_signals)
         The criterion: what "gcv" and "sure" minimize; for "discrepancy" the residual over what noise explains, which
-        is to be at most 1.
+        is at most 1 up to the chosen strength.
     curve_error : numpy.ndarray
         How far the curve is off: by one standard error of the traces, and by what the error allowed to the filters
         does to the residuals. Its points are off together, so that its minimum is better known than its height.
@@ -130,8 +130,8 @@ def denoise(
         The filters, by their strength s: :math:`1/(1 + s\lambda)`, :math:`e^{-s\lambda}`, or a smooth step down at the
         cutoff 1/s; or a function that takes a strength and returns a response or a function of frequency.
     select : {"gcv", "sure", "discrepancy"}
-        Generalized cross-validation, Stein's unbiased risk estimate, or the largest strength whose residual is no
-        larger than noise explains; see :mod:`cayleygsp.tasks.selection` for the formulas.
+        Generalized cross-validation, Stein's unbiased risk estimate, or the largest strength up to which
+        noise explains the residuals; see :mod:`cayleygsp.tasks.selection` for the formulas.
     strengths : array_like, optional
         Positive strengths to compare. By default eight per factor of ten, from 0.01 to 10⁴ over :math:`\lambda_{max}`,
         and on to 10⁶ if the choice is the last.

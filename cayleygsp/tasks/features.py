@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cayleygsp._format import format_bound
+from cayleygsp._format import counted, format_bound
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_coefficients, check_integer, check_positive, check_signals
 from cayleygsp.filters.bank import FilterBank
@@ -57,8 +57,9 @@ class Features:
             "of given responses" if self.edges is None else "that meet at " + ", ".join(f"{e:.3g}" for e in self.edges)
         )
         bound = format_bound(float(np.max(self.info.error_bound)))
+        signals = counted(self.values.shape[1] // n_bands, "signal")
         return (
-            f"{self.values.shape[1]} features: {n_bands} bands {where}, of {self.values.shape[1] // n_bands} signals\n"
+            f"{self.values.shape[1]} features: {n_bands} bands {where}, of {signals}\n"
             f"filtered by {self.info.method}, each band off by at most {bound} of the signal's norm "
             f"({self.info.certificate})"
         )

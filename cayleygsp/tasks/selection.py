@@ -5,7 +5,8 @@ With G the filter, n the number of vertices and noise of standard deviation σ:
 - ``gcv``: generalized cross-validation, the least :math:`\frac{\|y - Gy\|^2/n}{(1 - \mathrm{tr}\,G/n)^2}`; needs no σ;
 - ``sure``: Stein's unbiased estimate of the mean square error, the least
   :math:`\frac1n\|y - Gy\|^2 - \sigma^2 + \frac2n\sigma^2\,\mathrm{tr}\,G`;
-- ``discrepancy``: the largest strength whose residual noise explains. With W the filter of a quarter of the strength,
+- ``discrepancy``: the largest strength up to which noise explains the residuals. With W the filter of a
+  quarter of the strength,
   :math:`\|W^{1/2}(y - Gy)\|^2 \le \sigma^2\,\mathrm{tr}\,W((I - G)^2 + G^2)`: of the noise the filter takes away the
   part :math:`(I - G)^2`, and as much of the signal may be lost as noise stays, :math:`G^2`. Frequencies that W stops
   hold nothing but noise, whose chance variations would hide all else.
@@ -93,8 +94,10 @@ def form_errors(select: str, forms: FloatArray, norms: FloatArray, tol: float) -
         Error of the responses.
     """
     off = tol * norms
-    # of a square, twice the root times the error of the root; the weight of a discrepancy counts as it is
-    return off * (2 * np.sqrt(forms) + off) if select != "discrepancy" else 3 * off * norms
+    if select == "discrepancy":  # the weight counts as it is
+        return np.broadcast_to(3 * off * norms, forms.shape)
+    # of a square, twice the root times the error of the root
+    return off * (2 * np.sqrt(forms) + off)
 
 
 def evaluate_criterion(
@@ -140,8 +143,8 @@ def evaluate_criterion(
         return Criterion(values, off + 2 * variance * trace_error / n, np.argmin(values, axis=0))
     explained = variance * np.maximum(trace, _LEAST_FREEDOM) / n
     values = R / explained
-    within = values <= 1
-    # the last strength that noise explains; the first if there is none
-    last = values.shape[0] - 1 - np.argmax(within[::-1], axis=0)
     errors = (off + values * variance * trace_error / n) / explained
-    return Criterion(values, errors, np.where(within.any(axis=0), last, 0))
+    beyond = values > 1
+    # the strength before the first that noise does not explain: beyond, a weight may have lost the signal from sight
+    chosen = np.where(beyond.any(axis=0), np.argmax(beyond, axis=0) - 1, values.shape[0] - 1)
+    return Criterion(values, errors, np.maximum(chosen, 0))

@@ -53,7 +53,7 @@ def test_the_curve_is_that_of_dense_matrices(noisy, family, make, select):
     assert usable[2:].all()
     assert result.curve[usable] == pytest.approx(expected[usable], rel=1e-6, abs=1e-9)
     if select == "discrepancy":
-        chosen = [np.flatnonzero(column <= 1)[-1] for column in expected.T]
+        chosen = [max(np.flatnonzero(np.append(column, 2) > 1)[0] - 1, 0) for column in expected.T]
     else:
         chosen = np.argmin(np.where(usable, expected, np.inf), axis=0)
     assert result.strength == pytest.approx(STRENGTHS[chosen])
@@ -108,6 +108,8 @@ def test_every_selector_comes_near_the_best_strength(select):
 def test_one_strength_for_all_signals_or_one_for_each(noisy):
     grid, _, y = noisy
     y = y * [1.0, 1.0, 0.01] + [[0.0, 5.0, 0.0]]
+    for select in ("sure", "discrepancy"):
+        assert cg.tasks.denoise(grid, y, "heat", select, shared=True).curve.ndim == 1
     each, shared = (cg.tasks.denoise(grid, y, shared=shared) for shared in (False, True))
     alone = [cg.tasks.denoise(grid, column) for column in y.T]
     assert each.strength == pytest.approx([one.strength for one in alone])
@@ -139,6 +141,13 @@ def test_the_search_goes_on_if_the_last_strength_is_chosen():
     result = cg.tasks.denoise(cg.gallery.ring(300), np.random.default_rng(0).standard_normal(300))
     assert result.strengths[-1] > 1e5
     assert not cg.tasks.denoise(cg.gallery.ring(20), np.resize([1.0, -1.0], 20), strengths=[1.0]).at_end
+
+
+def test_a_low_pass_below_all_frequencies_is_not_taken_for_a_good_one():
+    y = 5 * np.sin(np.arange(60) * 2 * np.pi / 20) + np.random.default_rng(0).standard_normal(60)
+    result = cg.tasks.denoise(cg.gallery.ring(60), y, "low", "discrepancy", sigma=1.0)
+    assert result.curve[-1] < 1  # neither filter nor weight pass anything but the mean
+    assert 1 / result.strength > 2 - 2 * np.cos(2 * np.pi / 20)
 
 
 def test_the_noise_is_estimated_where_it_is_not_given():
