@@ -21,6 +21,7 @@ from analysis._tables import Table, format_error, format_seconds, markdown_table
 from cayleygsp._typing import FloatArray
 from cayleygsp.cli.graphs import load_graph
 from cayleygsp.tasks.families import FAMILIES, FIRST_RANGE, default_strengths
+from cayleygsp.tasks.traces import Polynomial, plain, quadratic_forms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,11 +64,19 @@ def rms(values: FloatArray) -> FloatArray:
 
 
 def least_errors(L: cg.Laplacian, family: str, clean: FloatArray, noisy: FloatArray) -> FloatArray:
-    """Return the least error over the strengths that are compared first, for each draw."""
-    strengths = default_strengths(L, FIRST_RANGE[1])
-    bank = cg.FilterBank(L, [FAMILIES[family](float(s)) for s in strengths])
-    best = [rms(bank.filter(y) - clean[:, None]).min() for y in noisy.T]
-    return np.array(best)
+    r"""Return the least error over the strengths that are compared first, for each draw.
+
+    :math:`\|Gy - x\|^2 = y^\top G^2 y - 2x^\top G y + \|x\|^2`, the mixed form from those of x + y and x - y.
+    """
+    x, m = clean[:, None], noisy.shape[1]
+    responses = [FAMILIES[family](float(s)) for s in default_strengths(L, FIRST_RANGE[1])]
+    polynomials = [Polynomial(np.square, (g,), (2,)) for g in responses] + [plain(g) for g in responses]
+    forms = quadratic_forms(L, polynomials, np.hstack([noisy, x + noisy, x - noisy]), 1e-8)
+    squares, mixed = (
+        forms[: len(responses), :m],
+        (forms[len(responses) :, m : 2 * m] - forms[len(responses) :, 2 * m :]) / 4,
+    )
+    return np.sqrt((squares - 2 * mixed + clean @ clean).min(axis=0) / clean.size)
 
 
 def denoising(L: cg.Laplacian, name: str, family: str, clean: FloatArray, n_draws: int, seed: int) -> list[Document]:

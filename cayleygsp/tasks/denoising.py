@@ -192,8 +192,11 @@ def denoise(
     n_probes = check_integer(n_probes, "n_probes", at_least=2)
     tol = check_positive(tol, "tol")
     generator = np.random.default_rng(rng)
-    block = f.reshape(L.n_vertices, -1).astype(np.float64)
     levels = None if sigma is None else _check_sigma(sigma, f)
+    # squares of signals of any size are numbers once the largest is about one
+    exponent = int(np.frexp(np.abs(f).max())[1])
+    block = np.ldexp(f.reshape(L.n_vertices, -1).astype(np.float64), -exponent)
+    levels = None if levels is None else np.ldexp(levels, -exponent)
     estimated = select in NEED_SIGMA and levels is None
     if estimated:
         levels = _positive_levels(np.asarray(noise_level(L, block, n_probes, generator).sigma))
@@ -203,15 +206,18 @@ def denoise(
     signals, bounds, infos = _apply(L, make, f, np.broadcast_to(strength, block.shape[1:]), tol)
     single = f.ndim == 1
     one_curve = single or shared
-    sigma_used = None if select not in NEED_SIGMA else levels
+    sigma_used = None if select not in NEED_SIGMA or levels is None else np.ldexp(levels, exponent)
+    unit = 0 if select == "discrepancy" else 2 * exponent
+    with np.errstate(over="ignore"):
+        curve, errors = (np.ldexp(v, unit) for v in (comparison.criterion.values, comparison.criterion.errors))
     return Denoised(
         signals=signals,
         strength=float(strength[0]) if one_curve else strength,
         family=name,
         select=select,
         strengths=comparison.strengths,
-        curve=comparison.criterion.values[:, 0] if one_curve else comparison.criterion.values,
-        curve_error=comparison.criterion.errors[:, 0] if one_curve else comparison.criterion.errors,
+        curve=curve[:, 0] if one_curve else curve,
+        curve_error=errors[:, 0] if one_curve else errors,
         traces=comparison.traces,
         sigma=float(sigma_used[0]) if single and sigma_used is not None else sigma_used,
         sigma_estimated=estimated,

@@ -87,10 +87,13 @@ def estimate_noise(
     f = check_real_signals(y, L.n_vertices)
     check_edges(L)
     n_probes = check_integer(n_probes, "n_probes", at_least=2)
-    found = noise_level(L, f.reshape(L.n_vertices, -1).astype(np.float64), n_probes, np.random.default_rng(rng))
+    # squares of signals of any size are numbers once the largest is about one
+    exponent = int(np.frexp(np.abs(f).max())[1])
+    block = np.ldexp(f.reshape(L.n_vertices, -1).astype(np.float64), -exponent)
+    found = noise_level(L, block, n_probes, np.random.default_rng(rng))
+    sigma, error = np.ldexp(found.sigma, exponent), np.ldexp(found.standard_error, exponent)
     if f.ndim == 2:
-        return found
-    sigma, error = np.asarray(found.sigma), np.asarray(found.standard_error)
+        return NoiseEstimate(sigma, error, found.cutoff, found.share)
     return NoiseEstimate(float(sigma[0]), float(error[0]), found.cutoff, found.share)
 
 

@@ -120,6 +120,16 @@ def test_one_strength_for_all_signals_or_one_for_each(noisy):
     assert "strength" in alone[0].summary()
 
 
+@pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy"])
+def test_the_size_of_signals_does_not_matter(noisy, select):
+    grid, _, y = noisy
+    plain, tiny, huge = (cg.tasks.denoise(grid, 2.0**k * y, "heat", select) for k in (0, -600, 600))
+    assert np.array_equal(plain.strength, tiny.strength)
+    assert np.array_equal(plain.strength, huge.strength)
+    assert np.ldexp(huge.signals, -600) == pytest.approx(plain.signals, rel=1e-9)
+    assert (cg.tasks.denoise(grid, np.zeros(144), "heat", "gcv").signals == 0).all()
+
+
 def test_single_precision_stays(noisy):
     grid, _, y = noisy
     result = cg.tasks.denoise(grid, y.astype(np.float32))

@@ -22,5 +22,6 @@ def test_the_estimate_is_near_and_its_standard_error_honest(graph):
 def test_one_signal_gives_one_number():
     found = cg.tasks.estimate_noise(cg.gallery.ring(50), np.resize([1.0, -1.0], 50))
     assert isinstance(found.sigma, float)
+    assert cg.tasks.estimate_noise(cg.gallery.ring(50), np.resize([1e200, -1e200], 50)).sigma > 1e199
     with pytest.raises(ValueError, match="`graph` must have edges"):
         cg.tasks.estimate_noise(np.zeros((3, 3)), np.zeros(3))
