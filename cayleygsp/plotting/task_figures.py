@@ -108,7 +108,8 @@ def features_figure(graph: Graph, features: Features, lmax: float) -> Figure:
         bands(features, lmax, ax=figure.subplots())
         return figure
     figure = Figure(figsize=(2.6 * n_bands, 5.4), layout="constrained")
-    top, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.15])
+    parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.15])
+    top, below = parts
     bands(features, lmax, ax=top.subplots())
     axes = np.atleast_1d(below.subplots(1, n_bands))
     for b, ax in enumerate(axes):
@@ -143,17 +144,17 @@ def _scale(values: FloatArray) -> dict[str, Any]:
 def _draw(
     graph: Graph, values: FloatArray, ax: Axes, title: str, scale: dict[str, Any], known: Array | None = None
 ) -> None:
-    assert graph.coords is not None
-    n = graph.n_vertices
+    coords, n = graph.coords, graph.n_vertices
+    assert coords is not None
     if n > _MOST_WITH_EDGES:
-        graph = Graph(sparse.csr_array((n, n)), coords=graph.coords)
+        graph = Graph(sparse.csr_array((n, n)), coords=coords)
     area = float(np.clip(16000 / n, 0.02, 32))
     style: dict[str, Any] = {"s": area, "linewidths": 0.0, "edgecolors": "none", "rasterized": True}
     if known is None:
         draw_graph(graph, values, ax=ax, colorbar=False, edge_style={"linewidths": 0.3}, **style, **scale)
     else:
         draw_graph(graph, ax=ax, edge_style={"linewidths": 0.3}, **(style | {"color": "0.85", "s": area / 2}))
-        points = graph.coords[known]
+        points = coords[known]
         ax.scatter(points[:, 0], points[:, 1], c=values[known], **(style | scale | {"s": 1.5 * area, "zorder": 3}))
     ax.set_title(title, fontsize="medium")
 

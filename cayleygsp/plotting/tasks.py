@@ -55,7 +55,8 @@ def criterion(result: Denoised, *, signal: int = 0, ax: Axes | None = None, **kw
     chosen = float(np.atleast_1d(result.strength)[k])
     ax = use_axes(ax)
     ax.fill_between(result.strengths, values - errors, values + errors, color=BLUE, alpha=0.2, linewidth=0)
-    ax.plot(result.strengths, values, **({"color": BLUE, "linewidth": 1.6} | kwargs))
+    style: dict[str, Any] = {"color": BLUE, "linewidth": 1.6}
+    ax.plot(result.strengths, values, **(style | kwargs))
     if result.select == "discrepancy":
         ax.axhline(1.0, color=GREY, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1.5)
     place = int(np.argmin(np.abs(result.strengths - chosen)))
@@ -124,8 +125,9 @@ def bands(features: Features, lmax: float, *, legend: bool = True, ax: Axes | No
     colors = [color for color in COLORS if color != "#F0E442"]  # yellow is too light for a line
     for b, band in enumerate(features.bands):
         name = features.names[b].partition(", ")[2]
-        look = {"color": colors[b % len(colors)], "linestyle": LINE_STYLES[b // len(colors) % len(LINE_STYLES)]}
-        ax.plot(lam, band(lam), **(look | {"linewidth": 1.6, "label": name} | kwargs))
+        line = LINE_STYLES[b // len(colors) % len(LINE_STYLES)]
+        look: dict[str, Any] = {"color": colors[b % len(colors)], "linestyle": line, "linewidth": 1.6, "label": name}
+        ax.plot(lam, band(lam), **(look | kwargs))
     ax.set(xlabel="frequency λ", ylabel="response", xlim=(0, top))
     ax.grid(color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,13 @@ from cayleygsp._format import counted, format_bound
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_numbers, check_positive, check_real, check_signals
-from cayleygsp.filters.checks import warn_of_error
+from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.methods.base import column_norms, over
 from cayleygsp.tasks.definite import DefiniteSystem, Solution
 
-# Strengths times λ_max beyond this, and below one over it, leave no room for products.
-_LARGEST = 1e100
+# Strengths times λ_max that double precision has room for beside the known values.
+_RANGE = (1e-12, 1e15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +131,8 @@ def inpaint(
     -----
     Conjugate gradients behind a multigrid cycle solve :math:`(M + s\Delta)x = My`. The matrix has an inverse without
     negative entries; with a vector v and Av > 0 the residual r bounds the error by :math:`\max_i |r_i|/(Av)_i` times v
-    at every vertex, and by that and :math:`|r|^\top v` in the energy norm (:mod:`cayleygsp.tasks.definite`), rounding
-    included.
+    at every vertex, and its square in the energy norm by that times :math:`|r|^\top v`, rounding included; see
+    :mod:`cayleygsp.tasks.definite`.
 
     Examples
     --------
@@ -229,7 +230,18 @@ def _solve(problem: _Problem, f: Array, exponents: Array, fill: float | None, to
     errors = np.ldexp(solved.largest_bounds, exponents)
     converged = bool((bounds <= tol).all())
     if not converged:
-        warn_of_error("inpainting", tol, float(bounds.max()), 1.0, not np.isfinite(result).all(), f.dtype)
+        worst = float(bounds.max())
+        reached = (
+            f"the error is at most {format_bound(worst)}"
+            if np.isfinite(worst)
+            else "no bound of the error could be proved"
+        )
+        warnings.warn(
+            f"inpainting could not certify tol={tol:.3g}: {reached} (strength, tolerance and precision of the values "
+            "decide what rounding allows)",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     single = f.ndim == 1
     return Inpainted(
         signals=result.reshape(f.shape),
@@ -318,9 +330,9 @@ def _reached(L: Laplacian, known: Array, fill: float | None) -> Array:
 
 
 def _check_range(strength: float, L: Laplacian) -> None:
-    product = strength * L.lmax
-    if strength and L.lmax and not 1 / _LARGEST <= product <= _LARGEST:
+    low, high = (bound / L.lmax for bound in _RANGE) if L.lmax else (0.0, np.inf)
+    if strength and not low <= strength <= high:
         raise ValueError(
-            f"`strength` must be 0, or between {1 / _LARGEST:g} and {_LARGEST:g} when multiplied by the bound "
-            f"{L.lmax:.3g} of the spectrum, got {strength:g}"
+            f"`strength` must be 0, or between {low:.3g} and {high:.3g} on this graph, got {strength:g}: in double "
+            "precision less cannot be told from 0, and with more the known values are lost"
         )

@@ -97,9 +97,15 @@ def test_all_known_and_interpolated_is_what_was_given():
     assert result.error_bound == result.largest_error == 0
 
 
-def test_strengths_whose_known_values_are_lost_in_rounding_are_refused():
-    with pytest.raises(ValueError, match=r"`strength` must be smaller.*got 1e\+30"):
-        inpaint(cg.gallery.path(4), [1.0, 2.0, np.nan, np.nan], strength=1e30)
+def test_strengths_beyond_double_precision_are_refused_or_get_no_bound():
+    y = [1.0, *(300 * [np.nan])]
+    for strength in (1e-20, 1e20):
+        with pytest.raises(ValueError, match=r"`strength` must be 0, or between .* and .* on this graph, got 1e.20: "):
+            inpaint(cg.gallery.path(301), y, strength=strength)
+    with pytest.warns(cg.ConvergenceWarning, match="no bound of the error could be proved"):
+        result = inpaint(cg.gallery.path(301), y, strength=1e14)
+    assert result.certificate == "none"
+    assert not result.converged
 
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
