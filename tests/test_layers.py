@@ -24,6 +24,7 @@ LAYERS = (
     {"methods"},
     {"density", "lowest", "design", "zoom", "coarsening"},
     {"filters"},
+    {"tasks"},
     {"localization", "pygsp_filters", "nn"},
     {"plotting"},
     {"_html", "report"},
