@@ -104,8 +104,8 @@ class FilterBank:
         graph, method, tol, kind
             As for :class:`FilterBank`.
         name : {"meyer", "itersine"}
-            Which, see :func:`cayleygsp.responses.tight_bank`; both are proved. Meyer's wavelets are smoother, and need
-            fewer products for a small tolerance.
+            Which, see :func:`cayleygsp.responses.tight_bank`; both are proved, with a tolerance that is relative to
+            one. Meyer's wavelets are smoother, and need fewer products for a small tolerance.
         n_filters : int
             How many, at least 2.
 

@@ -38,6 +38,9 @@ class Response(ABC):
         Where the function starts to exist; below, it is taken to have the value that it has there.
     highest_frequency : float
         Up to where it is known; graphs with a spectrum that may reach beyond are refused.
+    least_gain : float
+        What tolerances are relative to at least: 1 for the parts of a tight frame, some of which may lie above all
+        frequencies of a graph.
     is_zero : bool
         Whether it is 0 everywhere by its form, as ``g - g`` is.
     """
@@ -45,6 +48,7 @@ class Response(ABC):
     certificate: Certificate = "proved"
     lowest_frequency: float = -np.inf
     highest_frequency: float = np.inf
+    least_gain: float = 0.0
     is_zero: bool = False
 
     @abstractmethod

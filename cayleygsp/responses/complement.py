@@ -20,6 +20,9 @@ from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, series_from
 # Which share of m is used for D: the nearer to one, the larger the ellipse.
 _SHARE = 0.9
 
+# Points per degree at which extremes are looked for: they are known to 2e-5.
+_POINTS_PER_DEGREE = 256
+
 
 class ComplementResponse(Response):
     r"""The response :math:`\sqrt{b - \sum_i g_i^2}`, which makes a tight frame of the :math:`g_i`.
@@ -84,12 +87,12 @@ class ComplementResponse(Response):
             return np.inf
 
     def _expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
-        least = self.bound - self.squares.series(lmax, 1e-6 * self.bound, lmin=lmin).range()[1]
+        least = self.bound - self.squares.series(lmax, 1e-6 * self.bound, lmin=lmin).range(_POINTS_PER_DEGREE)[1]
         # an error of e in the sum is one of e/2√m in the root
         squares = self.squares.series(lmax, 0.5 * atol * math.sqrt(max(least, 0.0)), lmin=lmin)
         q = ChebyshevSeries(-squares.coeffs, lmax, 0.0, self.certificate, lmin)
         q.coeffs[0] += self.bound
-        m, largest = q.range()
+        m, largest = q.range(_POINTS_PER_DEGREE)
         if not (least > 0 and m > squares.error):
             raise ValueError(
                 f"`bound` must be above the sum of the squared responses, which may reach {self.bound - least:.12g}, "

@@ -98,7 +98,7 @@ class ChebyshevSeries:
         a[1:] /= 2
         return fft.dct(a, type=3)
 
-    def range(self) -> tuple[float, float]:
+    def range(self, points_per_degree: int = _POINTS_PER_DEGREE) -> tuple[float, float]:
         r"""Return an interval that holds all that the response of the series is on its interval.
 
         A polynomial of degree K is nowhere larger than :math:`1/\cos(\pi K/2N)` times its maximum on N Chebyshev points
@@ -106,7 +106,7 @@ class ChebyshevSeries:
         """
         if self.length == 0 or self.degree == 0:
             return float(self.coeffs[0]) - self.error, float(self.coeffs[0]) + self.error
-        n_points = max(min(_POINTS_PER_DEGREE * self.degree, _MOST_POINTS), 2 * self.degree + 2)
+        n_points = max(min(points_per_degree * self.degree, _MOST_POINTS), 2 * self.degree + 2)
         values = self.at_nodes(n_points)
         middle = (float(values.max()) + float(values.min())) / 2
         rounding = 2**-50 * float(np.log2(n_points) + 4) * self.size

@@ -45,6 +45,7 @@ class Itersine(SmoothResponse):
     center: float
     width: float
     smoothness = 2
+    least_gain = 1.0
 
     def __post_init__(self) -> None:
         check_positive(self.width, "width")
@@ -78,6 +79,7 @@ class _Meyer(SmoothResponse):
 
     scale: float
     smoothness = 4
+    least_gain = 1.0
 
     def __post_init__(self) -> None:
         check_positive(self.scale, "scale")

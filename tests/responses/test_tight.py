@@ -111,3 +111,13 @@ def test_bad_names_and_sizes_are_named():
     ]:
         with pytest.raises(ValueError, match=name):
             call()
+
+
+def test_filters_above_all_frequencies_are_no_burden():
+    L = cg.laplacian(cg.gallery.random_regular(60, 10, rng=0))  # the certain bound is 20, and the spectrum ends at 16
+    f = np.random.default_rng(0).standard_normal(60)
+    c, info = cg.FilterBank.tight(L, "itersine", 8, method="chebyshev", tol=1e-4).filter(f, return_info=True)
+    assert info.converged
+    assert info.n_matvecs < 1000
+    np.testing.assert_array_equal(info.gain, 1.0)
+    assert np.linalg.norm(c[:, -1]) <= 1e-4 * np.linalg.norm(f)
