@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 
+from cayleygsp.cli import main
 from tests.cli.running import start
 
 
@@ -35,25 +36,30 @@ def test_output_that_cannot_show_greek_letters_is_no_error(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names of other systems are text")
-def test_file_names_that_are_no_text_are_no_error(tmp_path):
+def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys):
+    """As a program, and in this process, whose standard output takes no such name as it is either."""
     name = b"bad\xff.txt"
     (tmp_path / os.fsdecode(name)).write_bytes(b"0 1\n1 2\n")
     environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    command = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", b"info", name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"bad\udcff" in done.stdout
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnicodeEncodeError):
+        print(os.fsdecode(name))
     for arguments in (
-        [b"info", name],
         [b"report", name, b"-o", b"page.html"],
         [b"zoom", name, b"--lowest", b"2", b"-o", b"out\xff.csv"],
     ):
-        command = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, check=False)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert rb"bad\udcff" in done.stdout
+        assert main([os.fsdecode(one) for one in arguments]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        assert r"bad\udcff" in captured.out
     assert r"bad\udcff.txt" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert (tmp_path / os.fsdecode(b"out\xff.csv")).exists()
-    missing = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", b"info", b"no\xff.txt"]
-    done = subprocess.run(missing, cwd=tmp_path, capture_output=True, env=environment, check=False)
-    assert done.returncode == 2
-    assert done.stderr == rb"cayleygsp: error: there is no file 'no\udcff.txt'" + b"\n"
+    assert main(["info", os.fsdecode(b"no\xff.txt")]) == 2
+    assert capsys.readouterr().err == r"cayleygsp: error: there is no file 'no\udcff.txt'" + "\n"
 
 
 def test_interrupt_ends_cleanly(tmp_path):
