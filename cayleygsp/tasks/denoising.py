@@ -142,7 +142,7 @@ def denoise(
         Whether all signals get the same strength, chosen by the mean of their residuals; else each gets its own.
     n_probes : int
         At least 2 columns of the sketch and random probes of Hutch++, for the traces on graphs whose eigenbasis is not
-        known and which have more than 500 vertices.
+        known and which have more than 500 vertices. The larger the graph, the fewer are needed.
     rng : numpy.random.Generator or int, optional
         For the probes.
     tol : float
@@ -187,6 +187,7 @@ def denoise(
     name, make = check_family(family)
     check_choice(select, "select", SELECTORS)
     given = None if strengths is None else check_strengths(strengths)
+    make(float((default_strengths(L, FIRST_RANGE[1]) if given is None else given)[0]))  # rejects what is no family
     if not isinstance(shared, bool):
         raise TypeError(f"`shared` must be True or False, got {shared!r}")
     n_probes = check_integer(n_probes, "n_probes", at_least=2)
@@ -262,8 +263,8 @@ class _Search:
 
     def by_itself(self) -> _Comparison:
         """Compare strengths over the first range, and over a longer one if the last of them is chosen."""
-        found = self.over(default_strengths(self.L, FIRST_RANGE[1]))
-        return self.over(default_strengths(self.L, LAST_STRENGTH)) if found.at_last else found
+        comparison = self.over(default_strengths(self.L, FIRST_RANGE[1]))
+        return self.over(default_strengths(self.L, LAST_STRENGTH)) if comparison.at_last else comparison
 
     def over(self, strengths: FloatArray) -> _Comparison:
         """Compare the given strengths."""

@@ -90,11 +90,11 @@ def estimate_noise(
     # squares of signals of any size are numbers once the largest is about one
     exponent = int(np.frexp(np.abs(f).max())[1])
     block = np.ldexp(f.reshape(L.n_vertices, -1).astype(np.float64), -exponent)
-    found = noise_level(L, block, n_probes, np.random.default_rng(rng))
-    sigma, error = np.ldexp(found.sigma, exponent), np.ldexp(found.standard_error, exponent)
+    estimate = noise_level(L, block, n_probes, np.random.default_rng(rng))
+    sigma, error = np.ldexp(estimate.sigma, exponent), np.ldexp(estimate.standard_error, exponent)
     if f.ndim == 2:
-        return NoiseEstimate(sigma, error, found.cutoff, found.share)
-    return NoiseEstimate(float(sigma[0]), float(error[0]), found.cutoff, found.share)
+        return NoiseEstimate(sigma, error, estimate.cutoff, estimate.share)
+    return NoiseEstimate(float(sigma[0]), float(error[0]), estimate.cutoff, estimate.share)
 
 
 def noise_level(L: Laplacian, f: FloatArray, n_probes: int, rng: np.random.Generator) -> NoiseEstimate:

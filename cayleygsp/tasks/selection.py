@@ -124,8 +124,8 @@ def evaluate_criterion(
     >>> from cayleygsp.tasks import Traces
     >>> from cayleygsp.tasks.selection import evaluate_criterion
     >>> R, traces = np.array([[0.1], [0.8], [5.0]]), Traces(np.array([9.0, 2.0, 1.0]), np.zeros(3), True, 0)
-    >>> found = evaluate_criterion("sure", R, 0 * R, traces, 10, np.array([0.3]))
-    >>> found.values.ravel().round(3), found.chosen
+    >>> criterion = evaluate_criterion("sure", R, 0 * R, traces, 10, np.array([0.3]))
+    >>> criterion.values.ravel().round(3), criterion.chosen
     (array([0.082, 0.026, 0.428]), array([1]))
     """
     trace, trace_error = traces.values[:, None], traces.standard_errors[:, None]

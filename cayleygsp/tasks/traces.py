@@ -142,8 +142,8 @@ def estimate_traces(
     >>> import cayleygsp as cg
     >>> from cayleygsp.tasks.traces import estimate_traces, plain
     >>> L, heat = cg.laplacian(cg.gallery.ring(8)), cg.responses.Heat(1.0)
-    >>> found = estimate_traces(L, [plain(heat)], heat, 4, np.random.default_rng(0), 1e-6)
-    >>> found.exact, bool(np.isclose(found.values[0], np.exp(-L.eigenvalues).sum()))
+    >>> traces = estimate_traces(L, [plain(heat)], heat, 4, np.random.default_rng(0), 1e-6)
+    >>> traces.exact, bool(np.isclose(traces.values[0], np.exp(-L.eigenvalues).sum()))
     (True, True)
     """
     n = L.n_vertices
