@@ -35,10 +35,13 @@ class Response(ABC):
         Whether bounds of its series follow from its form, or from samples of it.
     lowest_frequency : float
         Where the function starts to exist; below, it is taken to have the value that it has there.
+    from_samples : bool
+        Whether the series is made of samples and must be computed to know its degree.
     """
 
     certificate: Certificate = "proved"
     lowest_frequency: float = -np.inf
+    from_samples: bool = False
 
     @abstractmethod
     def __call__(self, eigenvalues: ArrayLike) -> Array:
@@ -150,6 +153,7 @@ class SumResponse(Response):
             raise ValueError(f"`weights` must be finite, got {self.weights}")
         self.certificate = _weakest(self.parts)
         self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
+        self.from_samples = any(g.from_samples for g in self.parts)
 
     def __repr__(self) -> str:
         return "SumResponse(" + " + ".join(f"{w:g}·{g!r}" for w, g in self._terms()) + ")"
@@ -217,6 +221,7 @@ class ProductResponse(Response):
         self.parts = tuple(parts)
         self.certificate = _weakest(self.parts)
         self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
+        self.from_samples = any(g.from_samples for g in self.parts)
 
     def __repr__(self) -> str:
         return "ProductResponse(" + " · ".join(map(repr, self.parts)) + ")"
