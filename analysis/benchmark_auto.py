@@ -211,11 +211,11 @@ def markdown(document: Document) -> str:
     return page(
         "The automatic choice beside the best method",
         document,
-        f"Cayley filters of order {document['order']} with zoom h, error at most {document['tol']:g} of the gain. Times "
-        "are those of a new filter and its first call on a Laplacian for which nothing has been prepared, with choice "
-        f"and preparation, the least of {document['repeats']} in turns. A method that took more than {HOPELESS:g} times "
-        f"as long as the best at one zoom is not timed at the next; Jacobi is timed up to {MOST_SWEEPS} sweeps per "
-        f"power. Graphs: {sizes}.",
+        f"Cayley filters of order {document['order']} with zoom h, error at most {document['tol']:g} of the gain. "
+        "Times are those of a new filter and its first call on a Laplacian for which nothing has been prepared, with "
+        f"choice and preparation, the least of {document['repeats']} in turns. A method that took more than "
+        f"{HOPELESS:g} times as long as the best at one zoom is not timed at the next; Jacobi is timed up to "
+        f"{MOST_SWEEPS} sweeps per power. Graphs: {sizes}.",
         "",
         *(f"- {line}" for line in conclusions(document)),
         "",

@@ -157,11 +157,11 @@ class Choice:
             ranked = self._plans.ranked(n_signals, self._prepared)
             if len(self.responses) == 1 and self._measure(ranked, n_signals):
                 ranked = self._plans.ranked(n_signals, self._prepared)
-            plan = ranked[0][1]
-            if self._keeps_tolerance(plan, n_signals):
+            seconds, plan = ranked[0]
+            if self._keeps_tolerance(plan, n_signals, seconds):
                 return plan, self._reason(ranked, n_signals)
 
-    def _keeps_tolerance(self, plan: Plan, n_signals: int) -> bool:
+    def _keeps_tolerance(self, plan: Plan, n_signals: int, seconds: float) -> bool:
         """Prepare a plan; note which of its filters miss the tolerance and have other ways left."""
         kept = True
         for kind, members in plan:
@@ -172,7 +172,7 @@ class Choice:
             for i, error in zip(members, errors.tolist(), strict=True):
                 missed = self.tol is None or not error <= self.tol
                 if missed and not self._plans.is_last_resort(i):
-                    self._plans.miss(kind, i, error, n_signals)
+                    self._plans.miss(kind, i, error, n_signals, seconds)
                     kept = False
         return kept
 

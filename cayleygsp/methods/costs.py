@@ -16,7 +16,7 @@ from cayleygsp._typing import FloatArray
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES, eigenbasis_bytes, eigenbasis_seconds
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.conjugate_gradients import expected_iterations
-from cayleygsp.methods.fill import factorisation_cost
+from cayleygsp.methods.fill import FactorisationCost, cost_of_entries, factorisation_cost
 from cayleygsp.methods.poles import pole_groups, solvable_by_multigrid
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import MAX_SAMPLES
@@ -76,8 +76,8 @@ def chebyshev_cost(L: Laplacian, degrees: Sequence[float]) -> Cost:
         return IMPOSSIBLE
     return Cost(
         setup=1.2e-3 + _EXPANSION * sum(degrees),
-        per_call=3e-5 + degree * (3e-6 + 5e-10 * nnz),
-        per_signal=degree * (1e-9 * n + 2e-10 * nnz + 3e-10 * n * len(degrees)),
+        per_call=3e-5 + degree * (3e-6 + 3e-10 * nnz),
+        per_signal=degree * (1e-9 * n + 1.5e-10 * nnz + 3e-10 * n * len(degrees)),
     )
 
 
@@ -118,22 +118,26 @@ def _solves(L: Laplacian, response: Response) -> tuple[float, int, float]:
     return solves, len(groups), max((L.lmax / abs(pole) for pole, _ in groups if pole), default=1e300)
 
 
-def factorisation_seconds(L: Laplacian, response: Response, worth: float = np.inf) -> Cost:
-    """Predict factorisations and solves with them; not looked into if the sparsest would not be ``worth`` it."""
-    n = L.n_vertices
+def factorisation_seconds(L: Laplacian, response: Response, n_signals: int = 1, worth: float = np.inf) -> Cost:
+    """Predict factorisations and solves; entries are not counted if the sparsest factors would not be ``worth`` it."""
     p, rational = response.cayley_form, response.rational_form
-    if (p is None and rational is None) or 1e-3 + 1e-6 * n > worth:
-        return IMPOSSIBLE
-    cost = factorisation_cost(L, worth)
-    if not cost.n_bytes < available_memory():
-        return IMPOSSIBLE
     if p is not None:
         n_factors, solves = 1.0, float(p.order)
+    elif rational is not None:
+        groups = [(0.5 if pole.imag == 0 else 1.0, len(residues)) for pole, residues in pole_groups(rational)]
+        n_factors, solves = sum(weight for weight, _ in groups), sum(weight * k for weight, k in groups)
     else:
-        groups = list(pole_groups(rational))
-        n_factors = sum(0.5 if pole.imag == 0 else 1.0 for pole, _ in groups)
-        solves = sum(len(residues) * (0.5 if pole.imag == 0 else 1.0) for pole, residues in groups)
-    check = 2.5e-8 * n + 4e-9 * L.matrix.nnz
+        return IMPOSSIBLE
+    # counting the entries takes time, too: it must be able to save half of what the others take
+    sparsest = cost_of_entries(L.n_vertices, L.n_vertices, 0.0)
+    if 2 * _factorisation_cost(L, sparsest, n_factors, solves).seconds(n_signals) > worth:
+        return IMPOSSIBLE
+    cost = factorisation_cost(L, worth)
+    return _factorisation_cost(L, cost, n_factors, solves) if cost.n_bytes < available_memory() else IMPOSSIBLE
+
+
+def _factorisation_cost(L: Laplacian, cost: FactorisationCost, n_factors: float, solves: float) -> Cost:
+    check = 2.5e-8 * L.n_vertices + 4e-9 * L.matrix.nnz  # of the residual
     return Cost(n_factors * cost.seconds, 1e-4 + solves * 1.5e-4, solves * (cost.solve_seconds + check))
 
 

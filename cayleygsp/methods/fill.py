@@ -109,11 +109,16 @@ def factorisation_cost(L: Laplacian, worth: float = np.inf) -> FactorisationCost
     order = elimination(L, worth / _SECONDS_PER_WORK)
     if order is None:
         return FactorisationCost(np.inf, np.inf, np.inf)
-    seconds = _SECONDS_PER_VERTEX * n + _SECONDS_PER_ENTRY * order.n_entries + _SECONDS_PER_WORK * order.work
+    return cost_of_entries(n, order.n_entries, order.work)
+
+
+def cost_of_entries(n: int, n_entries: float, work: float) -> FactorisationCost:
+    """Return what it costs to make and to use factors of so many entries."""
+    seconds = _SECONDS_PER_VERTEX * n + _SECONDS_PER_ENTRY * n_entries + _SECONDS_PER_WORK * work
     return FactorisationCost(
         seconds=2e-3 + seconds,
-        n_bytes=_BYTES_PER_ENTRY * (n + order.n_entries),
-        solve_seconds=1e-5 + 4e-8 * n + 6e-9 * order.n_entries,
+        n_bytes=_BYTES_PER_ENTRY * (n + n_entries),
+        solve_seconds=1e-5 + 4e-8 * n + 6e-9 * n_entries,
     )
 
 

@@ -58,6 +58,7 @@ class Plans:
         self.tol = tol
         self.measured: dict[tuple[str, int], Cost] = {}  # of single filters, by the way and a number of signals
         self._errors: list[dict[str, float]] = [{} for _ in responses]  # of ways that were tried and miss `tol`
+        self._limits: dict[int, float] = {}  # seconds beyond which no other way is tried
         self._pinned: dict[int, str] = {}
 
     @cached_property
@@ -83,12 +84,29 @@ class Plans:
             costed = self._bank_plans(n_signals, prepared)
         return sorted((one for one in costed if np.isfinite(one[0])), key=lambda one: one[0])
 
-    def miss(self, kind: str, i: int, error: float, n_signals: int) -> None:
-        """Note that a way does not bring a filter within the tolerance; the last resort is the most accurate."""
+    def miss(self, kind: str, i: int, error: float, n_signals: int, seconds: float) -> None:
+        """Note that a way does not bring a filter within the tolerance; the last resort is the most accurate.
+
+        Parameters
+        ----------
+        kind : str
+            The way.
+        i : int
+            The filter.
+        error : float
+            What it reaches.
+        n_signals : int
+            Signals of a call.
+        seconds : float
+            What the plan was predicted to take; ways that are far dearer are not tried.
+        """
         self._errors[i][kind] = error
-        costs = {name: self._part_seconds(name, (i,), n_signals, ()) for name in KINDS}
-        limit = _TOO_DEAR * min(costs[name] for name in self._errors[i])
-        if not any(costs[name] <= limit for name in KINDS if name not in self._errors[i]):
+        limit = self._limits.setdefault(i, _TOO_DEAR * seconds)
+        others = [name for name in KINDS if name not in self._errors[i]]
+        for name in others:
+            if not self._part_seconds(name, (i,), n_signals, ()) <= limit:
+                self._errors[i][name] = np.inf  # not worth trying
+        if len(self._errors[i]) == len(KINDS):
             self._pinned[i] = min(self._errors[i], key=lambda name: self._errors[i][name])
 
     def is_last_resort(self, i: int) -> bool:
@@ -98,16 +116,14 @@ class Plans:
     def _may(self, kind: str, i: int) -> bool:
         return self._pinned[i] == kind if i in self._pinned else kind not in self._errors[i]
 
-    def _part_seconds(
-        self, kind: str, members: tuple[int, ...], n_signals: int, prepared: Collection[Part], worth: float = np.inf
-    ) -> float:
+    def _part_seconds(self, kind: str, members: tuple[int, ...], n_signals: int, prepared: Collection[Part]) -> float:
         is_prepared = (kind, members) in prepared
         if len(members) == len(self.responses) == 1 and (kind, n_signals) in self.measured:
             return self.measured[kind, n_signals].seconds(n_signals, prepared=is_prepared)
-        return self.cost(kind, members, n_signals, worth).seconds(n_signals, prepared=is_prepared)
+        return self.cost(kind, members, n_signals).seconds(n_signals, prepared=is_prepared)
 
-    def cost(self, kind: str, members: tuple[int, ...], n_signals: int, worth: float = np.inf) -> Cost:
-        """Predict what it takes some filters to go a way; ``worth`` says beyond what nobody is interested."""
+    def cost(self, kind: str, members: tuple[int, ...], n_signals: int) -> Cost:
+        """Predict what it takes some filters to go a way."""
         L = self.laplacian
         if kind == "chebyshev":
             return chebyshev_cost(L, [self.degrees[i] for i in members])
@@ -116,10 +132,11 @@ class Plans:
         (i,) = members
         if kind == "multigrid":
             return multigrid_cost(L, self.responses[i], self.tol)
-        others = [self.cost(name, members, n_signals, worth).seconds(n_signals) for name in KINDS if name != kind]
         # counting the entries of the factors is part of the choice, and must not take longer than what it may save
-        tried = _TOO_DEAR if self._errors[i] else 1.0
-        return factorisation_seconds(L, self.responses[i], min(worth, tried * min(others)))
+        if i in self._limits:
+            return factorisation_seconds(L, self.responses[i], n_signals, self._limits[i])
+        others = [self.cost(name, members, n_signals).seconds(n_signals) for name in KINDS if name != kind]
+        return factorisation_seconds(L, self.responses[i], n_signals, min(others))
 
     def _bank_plans(self, n_signals: int, prepared: Collection[Part]) -> list[tuple[float, Plan]]:
         """Return plans in which the series of lowest degrees share a recurrence, and each other filter goes alone."""

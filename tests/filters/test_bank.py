@@ -66,7 +66,7 @@ def test_bad_banks_are_refused_by_name():
     ring = cg.gallery.ring(20)
     with pytest.raises(ValueError, match="`responses` must hold at least one filter"):
         cg.FilterBank(ring, [])
-    with pytest.raises(ValueError, match="`method` must be one of 'auto', .* got 'magic'"):
+    with pytest.raises(ValueError, match=r"`method` must be one of 'auto', .* got 'magic'"):
         cg.FilterBank(ring, [cg.CayleyPolynomial([0, 1], 1.0)], method="magic")
     with pytest.raises(ValueError, match="`method` must be 'auto', 'exact' or 'chebyshev' here, got 'multigrid'"):
         cg.FilterBank(ring, [cg.responses.Heat(1.0)], method="multigrid")
