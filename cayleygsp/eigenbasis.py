@@ -50,7 +50,7 @@ def eigenbasis_bytes(n_vertices: int) -> int:
 
 def eigenbasis_seconds(n_vertices: int) -> float:
     """Return a rough time for the dense eigendecomposition, for choosing between methods."""
-    return 2e-4 + 3e-10 * n_vertices**3
+    return 8e-4 + 6e-8 * n_vertices**2 + 2.6e-10 * n_vertices**3
 
 
 def warn_if_long(what: str, seconds: float, n_bytes: float) -> None:

@@ -19,7 +19,7 @@ from analysis.benchmark_scaling.settings import ORDER, PAPER_SWEEPS, REFERENCE_V
 from cayleygsp import bounds
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.methods.base import filter_gain
-from cayleygsp.methods.choice import exact_seconds
+from cayleygsp.methods.costs import exact_seconds
 
 if TYPE_CHECKING:
     pass

@@ -24,7 +24,7 @@ app = typer.Typer(
     help="Graph filters with a certified error, from the CayleyNets paper.",
     epilog="GRAPH is a file (.npz .npy .mtx .mat .graphml, or an edge list .txt .edges .csv .tsv), - for an edge list "
     "on standard input, or a built-in graph: @minnesota, @communities, @grid:30:40, @ring:64, @sensor:500, "
-    "@regular:90:4, @path:9, @star:9, @mnist.\n\n"
+    "@regular:90:4, @path:9, @star:9, @scale_free:500, @collaboration:500, @mnist.\n\n"
     "Exit codes: 0 done; 1 standard output closed or full; 2 input that cannot be used, nothing written; "
     "3 written, but the tolerance was not reached; 130 interrupted.",
 )

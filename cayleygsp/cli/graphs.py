@@ -50,6 +50,7 @@ def _regular_bytes(n: int, degree: int) -> int:
 
 # Bytes of memory as measured, with a margin.
 _BUILT_IN: dict[str, _BuiltIn] = {
+    "collaboration": _BuiltIn(lambda rng, n: gallery.collaboration(n, rng=rng), 1, 1, lambda n: 3_000 * n),
     "communities": _BuiltIn(lambda rng, n=15: gallery.communities(n, rng=rng), 0, 1, _communities_bytes),
     "grid": _BuiltIn(lambda rng, *n: gallery.grid(*n), 1, 2, lambda n, m=None: 300 * n * (n if m is None else m)),
     "minnesota": _BuiltIn(lambda rng: _minnesota(), 0, 0),
@@ -57,6 +58,7 @@ _BUILT_IN: dict[str, _BuiltIn] = {
     "path": _BuiltIn(lambda rng, n: gallery.path(n), 1, 1, lambda n: 150 * n),
     "regular": _BuiltIn(lambda rng, n, d: gallery.random_regular(n, d, rng=rng), 2, 2, _regular_bytes),
     "ring": _BuiltIn(lambda rng, n: gallery.ring(n), 1, 1, lambda n: 150 * n),
+    "scale_free": _BuiltIn(lambda rng, n: gallery.scale_free(n, rng=rng), 1, 1, lambda n: 1_000 * n),
     "sensor": _BuiltIn(lambda rng, n: gallery.sensor(n, rng=rng), 1, 1, lambda n: 800 * n),
     "star": _BuiltIn(lambda rng, n: gallery.star(n), 1, 1, lambda n: 150 * n),
 }

@@ -10,7 +10,6 @@ import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_choice, check_integer, check_numbers, check_positive, check_signals
-from cayleygsp.eigenbasis import eigenbasis_seconds
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.cayley import CayleyFilter
 from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
@@ -23,10 +22,10 @@ from cayleygsp.filters.frames import (
     invert_tight_frame,
 )
 from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
-from cayleygsp.filters.signals import SignalBlock
-from cayleygsp.laplacians import Laplacian, laplacian
-from cayleygsp.methods.base import Applied
-from cayleygsp.methods.choice import WORTH_KNOWING, make_method
+from cayleygsp.filters.signals import SignalBlock, n_columns
+from cayleygsp.laplacians import laplacian
+from cayleygsp.methods.base import Applied, relative
+from cayleygsp.methods.choice import METHODS, Choice, Chosen
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.diffusion import Heat
 from cayleygsp.responses.function import as_response
@@ -34,7 +33,7 @@ from cayleygsp.responses.tight import tight_bank
 
 
 class FilterBank:
-    r"""Several filters on one graph, applied to a block of signals in one recurrence.
+    r"""Several filters on one graph, applied to a block of signals; those that can share one recurrence.
 
     Parameters
     ----------
@@ -42,8 +41,9 @@ class FilterBank:
         See :func:`laplacian`.
     responses : sequence
         Cayley polynomials (zooms may differ), Chebyshev polynomials and functions of frequency.
-    method : {"auto", "chebyshev", "exact"}
-        "exact" uses the eigenbasis.
+    method : {"auto", "exact", "jacobi", "chebyshev", "multigrid"}
+        "auto" chooses for each filter, where the number of signals is known: most share one recurrence, and one with
+        an extreme zoom does not make all pay. "chebyshev" and, on small graphs, "exact" take all filters together.
     tol : float
         Error allowed to each filter, relative to its gain.
     kind : {"combinatorial", "normalized"}, optional
@@ -73,17 +73,12 @@ class FilterBank:
         if not given:
             raise ValueError("`responses` must hold at least one filter, got none")
         self.responses: list[Response] = [as_response(p) for p in given]
-        check_choice(method, "method", ("auto", "chebyshev", "exact"))
+        check_choice(method, "method", METHODS)
         self.tol = check_positive(tol, "tol")
         for i, p in enumerate(self.responses):
             check_gain(self.laplacian, p, f"responses[{i}]")
-        reason = None
-        if method == "auto":
-            method, reason = _choose(self.laplacian, self.responses)
-        self._method, asked = make_method(self.laplacian, self.responses, method, self.tol)
-        self.reason = asked if reason is None else asked.replace("asked for", reason, 1)
-        self.gains = self._method.gains
-        self.method: Method = self._method.name  # type: ignore[assignment]
+        self._choice = Choice(self.laplacian, self.responses, method, self.tol)
+        self.gains = self._choice.gains
         self._tight_bound: float | None = None  # what the squared responses add up to, where that is known to be one
 
     @classmethod
@@ -193,12 +188,20 @@ class FilterBank:
             kernels = [float(k(np.zeros(1))[0]) * Heat(s) for k, s in zip(kernels, scales, strict=True)]
         return cls(pygsp_filter.G, kernels, method=method, tol=tol)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_method"}
+    @property
+    def method(self) -> str:
+        """How the filters were applied last, or one signal would be: the names of all methods that are used."""
+        return self._choice.latest.method.name
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._method, _ = make_method(self.laplacian, self.responses, self.method, self.tol)
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The method of each filter."""
+        return self._choice.latest.method.filter_names()
+
+    @property
+    def reason(self) -> str:
+        """Why these methods."""
+        return self._choice.latest.reason
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -210,8 +213,8 @@ class FilterBank:
         """Return one of the filters."""
         response = self.responses[check_integer(index, "index", at_least=-len(self))]
         if response.cayley_form is not None:
-            return CayleyFilter(self.laplacian, response.cayley_form, method=self.method, tol=self.tol)
-        return GraphFilter(self.laplacian, response, method=self.method, tol=self.tol)
+            return CayleyFilter(self.laplacian, response.cayley_form, method=self._choice.asked, tol=self.tol)
+        return GraphFilter(self.laplacian, response, method=self._choice.asked, tol=self.tol)
 
     def __repr__(self) -> str:
         return f"FilterBank(n_filters={len(self)}, n_vertices={self.laplacian.n_vertices}, method={self.method!r})"
@@ -248,34 +251,38 @@ class FilterBank:
             If the tolerance could not be certified, or if the result overflows.
         """
         f = check_signals(signals, self.laplacian.n_vertices)
-        block = SignalBlock(f, self._method, float(self.gains.max()))
-        applied = self._method.apply_bank(block.real, certify=return_info)
+        chosen = self._choice.at(n_columns(f))
+        block = SignalBlock(f, chosen.method, float(self.gains.max()))
+        applied = chosen.method.apply_bank(block.real, certify=return_info)
         restored = [block.restore(y) for y in applied.signals]
         bounds = total_bounds(applied.error_bound, np.stack([one.rounding for one in restored]))
         # a response of zero has nothing to lose by underflow
         bounds = np.where((self.gains[:, None] == 0) & (np.asarray(applied.error_bound) == 0), 0.0, bounds)
-        info = self._info(applied, bounds.max(axis=1, initial=0.0), self.gains)
+        info = self._info(chosen, applied, bounds.max(axis=1, initial=0.0), self.gains)
         overflows = any(one.overflows for one in restored)
         if overflows or not info.converged:
             errors = np.asarray(info.error_bound)
-            beyond = np.where(errors > 0, np.inf, 0.0)  # of a gain of zero
-            worst = int(np.argmax(np.divide(errors, self.gains, out=beyond, where=self.gains > 0)))
+            worst = int(np.argmax(relative(errors, self.gains)))
             reached = float(errors[worst])
             whose = f"the error of filter {worst}"
             warn_of_error("the bank", self.tol, reached, float(self.gains[worst]), overflows, block.dtype, whose)
         filtered = np.stack([one.signals for one in restored], axis=-1)
         return (filtered, info) if return_info else filtered
 
-    def _info(self, applied: Applied, error_bound: float | FloatArray, gain: float | FloatArray) -> FilterInfo:
+    def _info(
+        self, chosen: Chosen, applied: Applied, error_bound: float | FloatArray, gain: float | FloatArray
+    ) -> FilterInfo:
         return FilterInfo(
-            method=self.method,
+            method=chosen.method.name,
             error_bound=error_bound,
             converged=bool(np.all(error_bound <= self.tol * np.asarray(gain))),
             n_matvecs=applied.n_matvecs,
             tol=self.tol,
             gain=gain,
-            certificate=self._method.certificate if np.isfinite(error_bound).all() else "none",
-            reason=self.reason,
+            certificate=chosen.method.certificate if np.isfinite(error_bound).all() else "none",
+            reason=chosen.reason,
+            residuals=applied.residuals,
+            methods=chosen.method.filter_names(),
         )
 
     @overload
@@ -309,11 +316,13 @@ class FilterBank:
         """
         c = self._check_coefficients(coefficients)
         gain = float(np.linalg.norm(self.gains / (self.gains.max() or 1.0)) * self.gains.max())
-        block = SignalBlock(np.moveaxis(c, -1, 0), self._method, gain, by_filter=True)
-        applied = self._method.apply_bank_adjoint(block.real, certify=return_info)
+        blocks = np.moveaxis(c, -1, 0)
+        chosen = self._choice.at(n_columns(blocks, by_filter=True))
+        block = SignalBlock(blocks, chosen.method, gain, by_filter=True)
+        applied = chosen.method.apply_bank_adjoint(block.real, certify=return_info)
         restored = block.restore(applied.signals)
         bounds = total_bounds(applied.error_bound, restored.rounding)
-        info = self._info(applied, block.bound(bounds), gain)
+        info = self._info(chosen, applied, block.bound(bounds), gain)
         if restored.overflows or not info.converged:
             worst = float(bounds.max(initial=0.0))
             warn_of_error("the synthesis", self.tol, worst, gain, restored.overflows, block.dtype)
@@ -396,7 +405,8 @@ class FilterBank:
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            precise = FilterBank(self.laplacian, self.responses, method=self.method, tol=min(self.tol, 0.1 * tol))
+            method, closer = self._choice.asked, min(self.tol, 0.1 * tol)
+            precise = FilterBank(self.laplacian, self.responses, method=method, tol=closer)
             if self._tight_bound is not None:
                 signals, info = invert_tight_frame(precise, c, A, tol)
             else:
@@ -413,13 +423,3 @@ class FilterBank:
 def _flat(kernel: Kernel) -> Kernel:
     """Return a kernel whose values have the shape of the frequencies; some of PyGSP's put an axis in front."""
     return lambda eigenvalues: np.asarray(kernel(eigenvalues)).reshape(np.shape(eigenvalues))
-
-
-def _choose(L: Laplacian, responses: Sequence[Response]) -> tuple[Method, str]:
-    """Return the method for a bank and why."""
-    if L.has_eigenbasis and L.n_vertices <= 500:
-        return "exact", "the eigenbasis of the small graph is known already"
-    sampled = any(response.certificate == "sampled" for response in responses)
-    if sampled and (L.has_eigenbasis or eigenbasis_seconds(L.n_vertices) <= WORTH_KNOWING):
-        return "exact", "the eigenvalues tell more of the responses than samples do"
-    return "chebyshev", "one recurrence serves all filters"

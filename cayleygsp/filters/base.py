@@ -13,10 +13,10 @@ from cayleygsp._typing import Array, ArrayLike, FloatArray, Method
 from cayleygsp._validation import check_choice, check_integer, check_positive, check_signals, check_vertex
 from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
 from cayleygsp.filters.info import FilterInfo
-from cayleygsp.filters.signals import SignalBlock
+from cayleygsp.filters.signals import SignalBlock, n_columns
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied
-from cayleygsp.methods.choice import METHODS, make_method
+from cayleygsp.methods.choice import METHODS, Choice, Chosen
 from cayleygsp.responses.base import Response, is_real_number
 
 
@@ -37,7 +37,8 @@ class GraphFilter(LinearOperator):
     response : callable
         The response g.
     method : str
-        How it is applied; for "auto", what was chosen.
+        How it is applied. "auto" chooses where the number of signals is known: this is the method of the latest call,
+        and before the first one that of a single signal.
     reason : str
         Why this method.
     tol : float or None
@@ -70,18 +71,19 @@ class GraphFilter(LinearOperator):
         self.response = response
         check_gain(L, response, self._response_name)
         self._n_iter, self._normalize = n_iter, normalize
-        self._method, self.reason = make_method(L, [response], method, self.tol, n_iter, normalize)
-        self.gain = float(self._method.gains[0])
-        self.method: Method = self._method.name  # type: ignore[assignment]
+        self._choice = Choice(L, [response], method, self.tol, n_iter, normalize)
+        self.gain = float(self._choice.gains[0])
         super().__init__(np.dtype(np.float64), (L.n_vertices, L.n_vertices))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_method"}
+    @property
+    def method(self) -> Method:
+        """How it was applied last; for "auto" before the first call, how one signal would be."""
+        return self._choice.latest.method.name  # type: ignore[return-value]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        options = (self.method, self.tol, self._n_iter, self._normalize)
-        self._method, _ = make_method(self.laplacian, [self.response], *options)
+    @property
+    def reason(self) -> str:
+        """Why this method."""
+        return self._choice.latest.reason
 
     @property
     def n_vertices(self) -> int:
@@ -133,37 +135,39 @@ class GraphFilter(LinearOperator):
             If the tolerance could not be certified (a number of Jacobi sweeps that was asked for is taken as it is), or
             if the result overflows.
         """
-        block = SignalBlock(check_signals(signals, self.n_vertices), self._method, self.gain)
-        applied = self._method.apply_bank(block.real, certify=return_info)
-        filtered, bounds = self._conclude(block, applied, applied.signals[0])
-        return (filtered, self._describe(block, applied, bounds)) if return_info else filtered
+        f = check_signals(signals, self.n_vertices)
+        chosen = self._choice.at(n_columns(f))
+        block = SignalBlock(f, chosen.method, self.gain)
+        applied = chosen.method.apply_bank(block.real, certify=return_info)
+        filtered, bounds = self._conclude(chosen, block, applied, applied.signals[0])
+        return (filtered, self._describe(chosen, block, applied, bounds)) if return_info else filtered
 
-    def _conclude(self, block: SignalBlock, applied: Applied, y: Array) -> tuple[Array, FloatArray]:
+    def _conclude(self, chosen: Chosen, block: SignalBlock, applied: Applied, y: Array) -> tuple[Array, FloatArray]:
         """Return the answer as the signals were with a bound for each real column, and warn if that is not enough."""
         restored = block.restore(y)
         bounds = total_bounds(applied.error_bound, restored.rounding).reshape(-1)
         worst = max(bounds.tolist(), default=0.0)
         # a number of sweeps is the user's choice
         if restored.overflows or not (self._n_iter is not None or self._is_enough(worst)):
-            warn_of_error(f"method={self.method!r}", self.tol, worst, self.gain, restored.overflows, block.dtype)
+            warn_of_error(f"method={chosen.method.name!r}", self.tol, worst, self.gain, restored.overflows, block.dtype)
         return restored.signals, bounds
 
     def _is_enough(self, bound: float) -> bool:
         """Compare a bound with the tolerance; without one, it must be finite."""
         return math.isfinite(bound) if self.tol is None else bound <= self.tol * self.gain
 
-    def _describe(self, block: SignalBlock, applied: Applied, bounds: FloatArray) -> FilterInfo:
+    def _describe(self, chosen: Chosen, block: SignalBlock, applied: Applied, bounds: FloatArray) -> FilterInfo:
         """Return what is known of an answer."""
         worst = max(bounds.tolist(), default=0.0)
         return FilterInfo(
-            method=self.method,
+            method=chosen.method.name,
             error_bound=block.bound(bounds),
             converged=self._is_enough(worst),
             n_matvecs=applied.n_matvecs,
             tol=self.tol,
             gain=self.gain,
-            certificate=self._method.certificate if math.isfinite(worst) else "none",
-            reason=self.reason,
+            certificate=chosen.method.certificate if math.isfinite(worst) else "none",
+            reason=chosen.reason,
             residuals=applied.residuals,
         )
 
@@ -230,7 +234,7 @@ class GraphFilter(LinearOperator):
     @property
     def _is_function(self) -> bool:
         """Whether the operator is the response of the Laplacian up to its error; a fixed number of sweeps is not."""
-        return self.method != "jacobi"
+        return self._choice.asked != "jacobi"
 
     def _shares_graph(self, other: GraphFilter) -> bool:
         return self._is_function and other._is_function and self.laplacian.equals(other.laplacian)
@@ -247,9 +251,11 @@ class GraphFilter(LinearOperator):
         return self.filter(X)
 
     def _apply_adjoint(self, signals: ArrayLike) -> Array:
-        block = SignalBlock(check_signals(signals, self.n_vertices), self._method, self.gain)
-        applied = self._method.apply_bank_adjoint(block.real[None], certify=False)
-        return self._conclude(block, applied, applied.signals)[0]
+        f = check_signals(signals, self.n_vertices)
+        chosen = self._choice.at(n_columns(f))
+        block = SignalBlock(f, chosen.method, self.gain)
+        applied = chosen.method.apply_bank_adjoint(block.real[None], certify=False)
+        return self._conclude(chosen, block, applied, applied.signals)[0]
 
     def _rmatvec(self, x: Array) -> Array:
         return self._apply_adjoint(x.reshape(-1)).reshape(x.shape)

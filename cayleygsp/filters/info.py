@@ -20,7 +20,7 @@ class FilterInfo:
     Attributes
     ----------
     method : str
-        The method that was used.
+        The method that was used; for a bank whose filters were applied by several, their names.
     error_bound : float or numpy.ndarray
         An upper bound of :math:`\|Gf - y\|_2 / \|f\|_2`, rounding and underflow included: one number, one per signal,
         or one per filter of a bank. Infinite where the result is beyond the range of its type; never NaN.
@@ -45,6 +45,8 @@ class FilterInfo:
     residuals : tuple of numpy.ndarray
         For iterative methods, one array per power of shape (n_steps, n_signals): residual norms of its solve,
         relative to the signal.
+    methods : tuple of str
+        For a bank, the method of each filter.
     """
 
     method: str
@@ -56,6 +58,7 @@ class FilterInfo:
     certificate: str
     reason: str
     residuals: tuple[FloatArray, ...] = ()
+    methods: tuple[str, ...] = ()
 
     @property
     def relative_error_bound(self) -> float | FloatArray:

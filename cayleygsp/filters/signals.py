@@ -50,6 +50,12 @@ class Restored:
     overflows: bool
 
 
+def n_columns(signals: Array, *, by_filter: bool = False) -> int:
+    """Return the real columns of a block of signals, or of one for each filter: a complex one stands as two."""
+    shape = signals.shape[1 + by_filter :]
+    return math.prod(shape) * (2 if signals.dtype.kind == "c" else 1)
+
+
 class SignalBlock:
     """Signals as one real block in a safe range, and the way back to the caller's shape and type of numbers.
 

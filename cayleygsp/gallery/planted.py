@@ -10,18 +10,12 @@ import numpy.typing as npt
 
 from cayleygsp._typing import ArrayLike, FloatArray, IntArray
 from cayleygsp._validation import check_integer, check_real
+from cayleygsp.gallery.layouts import disc_coords
 from cayleygsp.gallery.pairs import count_pairs, draw_distinct, range_starts, unrank_pairs
 from cayleygsp.gallery.regular import unweighted
 from cayleygsp.graph import Graph
 
 _DEFAULT_COMMUNITIES = 15
-
-
-_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
-
-
-# Points of a sunflower at radius √(k + ½) are at least 1.54 apart.
-_SUNFLOWER_GAP = 1.54
 
 
 def communities(
@@ -100,7 +94,7 @@ def communities(
         theta = (1 - tail) * np.exp(tail * generator.standard_exponential(W.shape[0]))
         W.data *= theta[W.indices] * np.repeat(theta, np.diff(W.indptr))
     labels = np.repeat(np.arange(len(counts)), counts)
-    return Graph(W, coords=_disc_coords(counts, labels, generator), labels=labels, name="communities")
+    return Graph(W, coords=disc_coords(counts, labels, generator), labels=labels, name="communities")
 
 
 def _community_sizes(
@@ -182,18 +176,3 @@ def _outer_edges(sizes: IntArray, p: float, rng: np.random.Generator) -> tuple[I
     first_vertex = starts[community]
     later, earlier = np.divmod(pairs, first_vertex)
     return earlier, later + first_vertex
-
-
-def _disc_coords(sizes: IntArray, labels: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Return random points in discs, one per community, of area as the size, centres on a sunflower."""
-    radius = np.sqrt(sizes)
-    k = np.arange(len(sizes))
-    # Centres are at least 2.4 times the largest radius apart.
-    centre_radius = 2.4 / _SUNFLOWER_GAP * radius.max() * np.sqrt(k + 0.5)
-    centres = _polar(centre_radius, k * _GOLDEN_ANGLE)
-    offset = _polar(radius[labels] * np.sqrt(rng.random(len(labels))), 2 * np.pi * rng.random(len(labels)))
-    return centres[labels] + offset
-
-
-def _polar(radius: FloatArray, angle: FloatArray) -> FloatArray:
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])

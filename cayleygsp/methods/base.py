@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -58,9 +59,21 @@ class FilterMethod(ABC):
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter a real block of shape (n, m); without ``certify`` costly bounds may be left out."""
 
+    def filter_names(self) -> tuple[str, ...]:
+        """Return the name of the method of each filter."""
+        return (self.name,) * len(self.gains)
+
+    def expected_errors(self) -> FloatArray:
+        """Return the error of each filter that is expected, relative to its gain; results tell what is certain."""
+        return np.full(len(self.gains), np.inf)
+
     def reaches_tolerance(self, tol: float | None) -> bool:
-        """Say whether the error is expected to be within ``tol``; what is certain is told by each result's bound."""
-        return False
+        """Say whether errors are expected to be within ``tol``."""
+        return tol is None or bool((self.expected_errors() <= tol).all())
+
+    def sample_seconds(self, n_signals: int) -> float | None:
+        """Time a small part of the work and return what all of it will take; None if there is no small part."""
+        return None
 
     def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Apply the transposed operator; g(Δ) is symmetric, so by default it is the filter itself.
@@ -84,6 +97,20 @@ class FilterMethod(ABC):
     def working_dtype(self, dtype: Any) -> Any:
         """Return the precision to compute in for signals of the given precision."""
         return np.float64
+
+
+def seconds_of(call: Callable[[], Any]) -> float:
+    """Return the time that a call takes."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def relative(errors: float | FloatArray, gains: FloatArray) -> FloatArray:
+    """Return errors over the gains; at a gain of zero no error is zero, and any other infinite."""
+    at_zero = np.where(np.asarray(errors) == 0, 0.0, np.inf) + np.zeros_like(gains)
+    with np.errstate(over="ignore"):
+        return np.divide(errors, gains, out=at_zero, where=gains > 0)
 
 
 def filter_gains(L: Laplacian, responses: Sequence[Response]) -> FloatArray:

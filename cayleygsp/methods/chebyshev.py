@@ -12,12 +12,15 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, within_single_range
+from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative, seconds_of, within_single_range
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries
 
 # Points beyond an interval that an eigenvalue may have left, at which the series is compared with the response.
 _POINTS_BEYOND = 257
+
+# Degrees that are timed to know how long the others take.
+_SAMPLED_DEGREES = 24
 
 
 def _is_polynomial(response: Response) -> bool:
@@ -155,9 +158,9 @@ class ChebyshevMethod(FilterMethod):
             [series.error * (1 + leak * series.degree**2) + self._floor(series, dtype) for series in self.series]
         )
 
-    def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the bounds in double precision with the tolerance."""
-        return tol is None or bool((self.error_bounds(np.float64) <= tol * self.gains).all())
+    def expected_errors(self) -> FloatArray:
+        """Return the bounds in double precision."""
+        return relative(self.error_bounds(np.float64), self.gains)
 
     def working_dtype(self, dtype: Any) -> Any:
         """Single precision only where it keeps the tolerance, and matrix and coefficients are in its range."""
@@ -175,6 +178,14 @@ class ChebyshevMethod(FilterMethod):
         if self.tol is None or (self.error_bounds(dtype) <= self.tol * self.gains).all():
             return dtype
         return np.float64
+
+    def sample_seconds(self, n_signals: int) -> float | None:
+        """Time some degrees of the recurrence, if there are many more."""
+        if self.degree < 10 * _SAMPLED_DEGREES:
+            return None
+        graph, a = self.laplacian.kernel_graph(np.float64), self.coeffs[:, : _SAMPLED_DEGREES + 1]
+        f = np.ones((self.laplacian.n_vertices, n_signals))
+        return seconds_of(lambda: sum_series(graph, self.lmax, a, f)) * self.degree / _SAMPLED_DEGREES
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter by every response; shape (n_filters, n, m)."""

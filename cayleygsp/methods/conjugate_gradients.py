@@ -14,6 +14,9 @@ MAX_ITERATIONS = 500
 # Columns that are solved for at once: enough to share the passes over the hierarchy, few enough for the caches.
 _BLOCK = 16
 
+#: What an iteration takes in units of a cycle and a product, the sums of vectors included.
+ITERATION_COST = 1.5
+
 # Iterations without improvement after which rounding has the word.
 _PATIENCE = 30
 
@@ -70,6 +73,25 @@ def block_cg(
         rho, rho_old = _dots(r, z), rho
         p = z + _ratio(rho, rho_old) * p
     return best_x, np.array(history)
+
+
+def expected_iterations(largest: float, tol: float) -> float:
+    """Return about how many iterations a solve behind a multigrid cycle takes.
+
+    Parameters
+    ----------
+    largest : float
+        Largest eigenvalue of the matrix over its shift.
+    tol : float
+        Error allowed to the filter.
+    """
+    digits = -np.log10(min(max(tol, 1e-14), 0.1))
+    return float(2 + digits * (0.7 + 1.4 * min(np.log10(1 + largest), 2.0)))
+
+
+def blocks_of(n_signals: int) -> tuple[int, int]:
+    """Return in how many blocks signals are solved for, and how many columns the first has."""
+    return max(-(-n_signals // _BLOCK), 1), min(n_signals, _BLOCK)
 
 
 def by_blocks(f: Array, apply: Callable[[Array], Applied]) -> Applied:

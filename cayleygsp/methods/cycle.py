@@ -41,7 +41,7 @@ class BlockCycle:
         matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         levels = aggregation_levels(matrix, _COARSEST)
         self._levels = [_level(one) for one in levels[:-1]]
-        self._coarse = linalg.cho_factor(levels[-1].A.toarray())
+        self._coarse = _inverse(levels[-1].A.toarray())
 
     def __call__(self, b: Array) -> Array:
         """Return an approximate solution for every column of a real block."""
@@ -49,7 +49,7 @@ class BlockCycle:
 
     def _cycle(self, k: int, b: Array) -> Array:
         if k == len(self._levels):
-            return linalg.cho_solve(self._coarse, b)
+            return self._coarse @ b
         level = self._levels[k]
         x = level.smoother * b
         for _ in range(_SMOOTHING_STEPS - 1):
@@ -67,3 +67,13 @@ def _level(level: AggregationLevel) -> _Level:
     radius = float((abs(A) @ np.ones(A.shape[0]) / d).max())
     P = sparse.csr_array(level.P)
     return _Level(A, P, sparse.csr_array(P.T), (4 / 3 / radius / d)[:, None])
+
+
+def _inverse(A: FloatArray) -> sparse.csr_array:
+    """Return the inverse of a small positive definite matrix, symmetric and without negative eigenvalues.
+
+    It is applied by scipy's sparse product, in the thread that calls: BLAS would wake up its threads for a solve that
+    takes less time than that, and wait for them where the machine is busy.
+    """
+    half = linalg.solve_triangular(linalg.cholesky(A, lower=True), np.eye(A.shape[0]), lower=True)
+    return sparse.csr_array(half.T @ half)

@@ -10,7 +10,7 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.eigenbasis import Eigenbasis
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, filter_gains
+from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative
 from cayleygsp.responses.base import Response
 
 
@@ -32,9 +32,9 @@ class EigenbasisMethod(FilterMethod):
             self.certificate = "sampled"
             self.evidence = f"the response was evaluated at all {L.n_vertices} eigenvalues, its slopes beside them"
 
-    def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the bounds with the tolerance."""
-        return tol is None or bool((self.bounds <= tol * self.gains).all())
+    def expected_errors(self) -> FloatArray:
+        """Return the bounds."""
+        return relative(self.bounds, self.gains)
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter by every response; shape (n_filters, n, m)."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds.rounding import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
-from cayleygsp.methods.fill import check_factorisation
+from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative
+from cayleygsp.methods.factors import Factors
 from cayleygsp.methods.powers import accumulated_error, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
 
@@ -42,10 +40,7 @@ class FactorisationMethod(FilterMethod):
         self._prepare()
 
     def _prepare(self) -> None:
-        L, p = self.laplacian, self.polynomial
-        check_factorisation(L)
-        A = (p.zoom * L.matrix + 1j * sparse.eye_array(L.n_vertices)).tocsc()
-        self._factors = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        self._factors = Factors(self.laplacian, self.polynomial.zoom, 1j)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_factors"}
@@ -54,9 +49,9 @@ class FactorisationMethod(FilterMethod):
         self.__dict__.update(state)
         self._prepare()
 
-    def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the rounding that measured residuals will have with half the tolerance."""
-        return tol is None or solve_floor(self.laplacian, self.polynomial) <= 0.5 * tol * float(self.gains[0])
+    def expected_errors(self) -> FloatArray:
+        """Return twice the rounding that measured residuals will have."""
+        return relative(2 * solve_floor(self.laplacian, self.polynomial), self.gains)
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter; one product per power measures the residual of its solve, also without ``certify``."""

@@ -1,87 +1,125 @@
-"""What a sparse factorisation of hΔ + iI costs, predicted from the separators of the graph."""
+"""What a sparse factorisation of Δ plus a multiple of the identity costs: the entries of its factors are counted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from cayleygsp._memory import available_memory, format_bytes
+from cayleygsp._typing import IntArray
 from cayleygsp.eigenbasis import warn_if_long
 from cayleygsp.laplacians import Laplacian
 
-# Components, largest first, whose separators are looked for one by one.
-_COMPONENTS = 20
+# Measured for SuperLU, complex numbers, one thread: seconds per vertex, per entry of a factor, and per unit of work.
+_SECONDS_PER_VERTEX, _SECONDS_PER_ENTRY, _SECONDS_PER_WORK = 6e-7, 2.5e-7, 3.4e-10
+
+# A complex value and its index in both factors, and room to grow.
+_BYTES_PER_ENTRY = 2 * 2.5 * 16
+
+# Vertices with more neighbours than this times √n are eliminated last, without being looked at.
+_MANY_NEIGHBOURS = 10.0
+
+# Work up to which an order is always looked for.
+_LEAST_WORK = 1e7
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """An order of elimination with few new entries, and what is left of the matrix by it.
+
+    Attributes
+    ----------
+    order : numpy.ndarray, shape (n,)
+        Which vertex is eliminated at each step.
+    n_entries : float
+        Entries of the factor below its diagonal: exact, or at most as many where vertices have very many neighbours.
+    work : float
+        The sum of the squared lengths of its columns.
+    """
+
+    order: IntArray
+    n_entries: float
+    work: float
 
 
 @dataclass(frozen=True)
 class FactorisationCost:
-    """What a sparse factorisation is expected to take, on the pessimistic side."""
+    """What a sparse factorisation is expected to take; infinite if more than was worth looking at."""
 
     seconds: float
     n_bytes: float
+    solve_seconds: float  # of one solve with one vector
 
 
-def factorisation_cost(L: Laplacian) -> FactorisationCost:
-    r"""Predict the cost of factoring :math:`h\Delta + iI` from the size s of a separator.
+# By graph: how much work was worth looking at, and the order, if its work is not more.
+_eliminations: WeakKeyDictionary[Laplacian, tuple[float, Elimination | None]] = WeakKeyDictionary()
 
-    Grids and road networks have small separators and factors of about :math:`n \log n` entries; random graphs
-    have none, and their factors are nearly dense. The constants were fitted to SuperLU on grids in two and three
-    dimensions, nearest-neighbour, random regular, scale-free and community graphs.
+
+def elimination(L: Laplacian, max_work: float = np.inf) -> Elimination | None:
+    """Return an order by approximate minimum degrees, None if its work exceeds what is worth; looked for once.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    max_work : float
+        Where to stop. More than memory has room for is never looked at.
     """
-    n_entries = float(L.matrix.nnz)
-    for size, separator in separators(L):
-        n_entries += 4 * size * np.log2(size + 1) + min(40 * separator**2, 0.4 * size**2)
+    looked, order = _eliminations.get(L, (0.0, None))
+    max_work = max(max_work, _LEAST_WORK)
+    if order is None and max_work > looked:
+        order = _find_elimination(L, max_work, available_memory() / _BYTES_PER_ENTRY)
+        _eliminations[L] = (max_work, order)
+    return order if order is not None and order.work <= max_work else None
+
+
+def _find_elimination(L: Laplacian, max_work: float, max_entries: float) -> Elimination | None:
+    from cayleygsp.engine.elimination import minimum_degree
+
+    A, n = L.matrix, L.n_vertices
+    n_neighbours = np.diff(A.indptr)
+    many = n_neighbours > max(_MANY_NEIGHBOURS * np.sqrt(n), 16)
+    last, others = np.flatnonzero(many), np.flatnonzero(~many)
+    if last.size:
+        A = A[others][:, others]
+    pattern = (A.indptr.astype(np.int64), A.indices.astype(np.int64))
+    order, lengths, work = minimum_degree(*pattern, float(max_work), float(max_entries))
+    if not np.isfinite(work):
+        return None
+    if last.size:
+        order = np.concatenate([others[order], last])
+        lengths = np.concatenate([lengths + last.size, np.arange(last.size)[::-1]])
+        work = float(np.sum(lengths.astype(np.float64) ** 2))
+    return Elimination(order, float(lengths.sum()), work) if work <= max_work else None
+
+
+def factorisation_cost(L: Laplacian, worth: float = np.inf) -> FactorisationCost:
+    r"""Predict the cost of factoring :math:`h\Delta + iI` from the entries that its factors will have.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    worth : float
+        Seconds beyond which nobody is interested; entries are not counted further then.
+    """
+    n = L.n_vertices
+    order = elimination(L, worth / _SECONDS_PER_WORK)
+    if order is None:
+        return FactorisationCost(np.inf, np.inf, np.inf)
+    return cost_of_entries(n, order.n_entries, order.work)
+
+
+def cost_of_entries(n: int, n_entries: float, work: float) -> FactorisationCost:
+    """Return what it costs to make and to use factors of so many entries."""
+    seconds = _SECONDS_PER_VERTEX * n + _SECONDS_PER_ENTRY * n_entries + _SECONDS_PER_WORK * work
     return FactorisationCost(
-        seconds=2e-7 * n_entries + 3e-10 * n_entries**2 / L.n_vertices,
-        n_bytes=2.5 * 16 * n_entries,  # a complex value, its index, and room to grow
+        seconds=2e-3 + seconds,
+        n_bytes=_BYTES_PER_ENTRY * (n + n_entries),
+        solve_seconds=1e-5 + 4e-8 * n + 6e-9 * n_entries,
     )
-
-
-def separators(L: Laplacian) -> list[tuple[int, float]]:
-    """Return the sizes of the components and of their separators, trees that hang on them cut off first."""
-    core = _without_trees(L.matrix)
-    if core.shape[0] == 0:
-        return [(L.n_vertices, 1.0)]
-    _, labels = csgraph.connected_components(core, directed=False)
-    sizes = np.bincount(labels)
-    sizes_of_separators = [(L.n_vertices - core.shape[0], 1.0)]
-    for label in np.argsort(sizes)[::-1][:_COMPONENTS]:
-        members = np.flatnonzero(labels == label)
-        sizes_of_separators.append((members.size, separator_size(core, int(members[0]))))
-    rest = np.sort(sizes)[::-1][_COMPONENTS:]
-    return sizes_of_separators + [(int(size), size / 3) for size in rest]
-
-
-def _without_trees(A: sparse.csr_array) -> sparse.csr_array:
-    """Cut off leaves again and again: they are eliminated without fill. Long tails are left after some rounds."""
-    for _ in range(50):
-        degrees = np.diff(A.indptr) - (A.diagonal() != 0)
-        inner = degrees > 1
-        if inner.all():
-            break
-        A = A[inner][:, inner]
-    return A
-
-
-def separator_size(A: sparse.csr_array, vertex: int) -> float:
-    """Return the width of the narrowest level that halves a search from a far vertex, or a third if none does."""
-    order, parent = np.array([vertex]), np.zeros(1)
-    for _ in range(3):  # twice more from the far end, for a long and narrow structure
-        order, parent = csgraph.breadth_first_order(A, vertex, directed=False)
-        vertex = int(order[-1])
-    position = np.empty(A.shape[0], dtype=np.int64)
-    position[order] = np.arange(order.size)
-    parents = position[parent[order[1:]]]  # ascending
-    edges = [0, 1]
-    while edges[-1] < order.size:
-        edges.append(1 + int(np.searchsorted(parents, edges[-1])))
-    below, widths = np.array(edges[:-1]), np.diff(edges)
-    above = order.size - below - widths
-    halves = np.minimum(below, above) >= order.size / 6
-    return float(widths[halves].min()) if halves.any() else order.size / 3
 
 
 def check_factorisation(L: Laplacian) -> None:
@@ -94,9 +132,10 @@ def check_factorisation(L: Laplacian) -> None:
     """
     cost, available = factorisation_cost(L), available_memory()
     if cost.n_bytes > available:
+        needs = f"{format_bytes(cost.n_bytes)}" if np.isfinite(cost.n_bytes) else f"more than {format_bytes(available)}"
         raise MemoryError(
-            f"method='exact' on {L.n_vertices} vertices is expected to need {format_bytes(cost.n_bytes)} and "
-            f"{cost.seconds:.3g} s for a sparse factorisation, and {format_bytes(available)} are available; use "
-            "method='chebyshev', or method='multigrid' for a very large zoom"
+            f"method='exact' on {L.n_vertices} vertices is expected to need {needs} for a sparse factorisation, and "
+            f"{format_bytes(available)} are available; use method='chebyshev', or method='multigrid' for a very large "
+            "zoom"
         )
     warn_if_long(f"method='exact' on {L.n_vertices} vertices", cost.seconds, cost.n_bytes)

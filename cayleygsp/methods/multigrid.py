@@ -10,8 +10,8 @@ from scipy import sparse
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds.rounding import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
-from cayleygsp.methods.conjugate_gradients import block_cg, by_blocks
+from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative, seconds_of
+from cayleygsp.methods.conjugate_gradients import ITERATION_COST, block_cg, blocks_of, by_blocks, expected_iterations
 from cayleygsp.methods.cycle import BlockCycle
 from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
@@ -44,6 +44,7 @@ class MultigridMethod(FilterMethod):
     def __init__(self, L: Laplacian, p: CayleyPolynomial, tol: float, gain: float | None = None) -> None:
         self.laplacian = L
         self.polynomial = p
+        self.tol = tol
         self.gain = filter_gain(L, p) if gain is None else gain
         self.gains = np.array([self.gain])
         # an error of e in each of the solves for z costs 2e Σ_j j 2|c_j|
@@ -61,9 +62,21 @@ class MultigridMethod(FilterMethod):
         self.__dict__.update(state)
         self._prepare()
 
+    def expected_errors(self) -> FloatArray:
+        """Return twice the rounding that measured residuals will have."""
+        return relative(2 * solve_floor(self.laplacian, self.polynomial), self.gains)
+
     def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the rounding of the measured residuals with half the tolerance."""
-        return tol is not None and solve_floor(self.laplacian, self.polynomial) <= 0.5 * tol * self.gain
+        """Compare the rounding of the measured residuals with the tolerance, without which no solve ends."""
+        return tol is not None and super().reaches_tolerance(tol)
+
+    def sample_seconds(self, n_signals: int) -> float | None:
+        """Time a cycle and a product."""
+        n_blocks, width = blocks_of(n_signals)
+        r = np.ones((self.laplacian.n_vertices, width), np.complex128)
+        p = self.polynomial
+        iterations = p.order * expected_iterations(p.zoom * self.laplacian.lmax, self.tol)
+        return n_blocks * iterations * ITERATION_COST * seconds_of(lambda: self._shifted(self._precondition(r)))
 
     def _precondition(self, r: ComplexArray) -> ComplexArray:
         """Apply the cycle to real and imaginary parts, all columns at once."""

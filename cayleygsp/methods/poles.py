@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over
-from cayleygsp.methods.conjugate_gradients import block_cg, by_blocks
+from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative, seconds_of
+from cayleygsp.methods.conjugate_gradients import ITERATION_COST, block_cg, blocks_of, by_blocks, expected_iterations
 from cayleygsp.methods.cycle import BlockCycle
-from cayleygsp.methods.fill import check_factorisation
+from cayleygsp.methods.factors import Factors
 from cayleygsp.methods.powers import complex_product, product_rounding
 from cayleygsp.responses.rational import Rational
 
@@ -112,9 +111,13 @@ class PoleMethod(FilterMethod):
             total += weight * sum(k * abs(r) / d**k for k, r in enumerate(residues, start=1)) * per_solve
         return total
 
+    def expected_errors(self) -> FloatArray:
+        """Return what the approximation misses, and a little more than the rounding of measured residuals."""
+        return relative(1.25 * self.floor() + self.missing, self.gains)
+
     def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the rounding of the measured residuals with most of the tolerance."""
-        return tol is not None and self.floor() <= 0.8 * (tol * float(self.gains[0]) - self.missing)
+        """Compare the rounding of the measured residuals with the tolerance, without which no solve ends."""
+        return tol is not None and super().reaches_tolerance(tol)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_solvers"}
@@ -130,17 +133,8 @@ class PoleFactorisation(PoleMethod):
     name = "exact"
 
     def _prepare(self) -> None:
-        check_factorisation(self.laplacian)
-        eye = sparse.eye_array(self.laplacian.n_vertices)
         self._solvers = [
-            splu(
-                (self.laplacian.matrix - (pole.real if pole.imag == 0 else pole) * eye).tocsc(),
-                permc_spec="MMD_AT_PLUS_A",
-                # definite matrices, and those with a definite imaginary part, need no pivots
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-            for pole, _ in self.groups
+            Factors(self.laplacian, 1.0, -pole.real if pole.imag == 0 else -pole) for pole, _ in self.groups
         ]
 
     def _solve(self, q: int, y: Array, atol: FloatArray) -> tuple[Array, FloatArray]:
@@ -170,6 +164,19 @@ class PoleMultigrid(PoleMethod):
             return np.ascontiguousarray(cycle(r.view(np.float64))).view(np.complex128)
 
         return block_cg(lambda x: complex_product(L, x) - pole * x, precondition, np.ascontiguousarray(y), atol)
+
+    def sample_seconds(self, n_signals: int) -> float | None:
+        """Time a cycle and a product."""
+        if not self.groups:
+            return None
+        L, (n_blocks, width) = self.laplacian, blocks_of(n_signals)
+        r = np.ones((L.n_vertices, width))
+        iteration = seconds_of(lambda: L.matrix @ self._solvers[0](r))
+        iterations = sum(
+            len(residues) * (1 if pole.imag == 0 else 2) * expected_iterations(L.lmax / abs(pole), self.tol)
+            for pole, residues in self.groups
+        )
+        return n_blocks * iterations * ITERATION_COST * iteration
 
 
 def pole_groups(response: Rational) -> Iterator[tuple[complex, list[complex]]]:

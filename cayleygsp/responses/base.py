@@ -43,6 +43,8 @@ class Response(ABC):
         frequencies of a graph.
     is_zero : bool
         Whether it is 0 everywhere by its form, as ``g - g`` is.
+    from_samples : bool
+        Whether the series is made of samples and must be computed to know its degree.
     """
 
     certificate: Certificate = "proved"
@@ -50,6 +52,7 @@ class Response(ABC):
     highest_frequency: float = np.inf
     least_gain: float = 0.0
     is_zero: bool = False
+    from_samples: bool = False
 
     @abstractmethod
     def __call__(self, eigenvalues: ArrayLike) -> Array:
@@ -165,6 +168,7 @@ class SumResponse(Response):
         self.certificate = "proved" if self.is_zero else _weakest(self.parts)
         self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
         self.highest_frequency = min(g.highest_frequency for g in self.parts)
+        self.from_samples = any(g.from_samples for g in self.parts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SumResponse) and dict(self._terms()) == dict(other._terms())
@@ -242,6 +246,7 @@ class ProductResponse(Response):
         self.certificate = "proved" if self.is_zero else _weakest(self.parts)
         self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
         self.highest_frequency = min(g.highest_frequency for g in self.parts)
+        self.from_samples = any(g.from_samples for g in self.parts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ProductResponse) and Counter(self.parts) == Counter(other.parts)

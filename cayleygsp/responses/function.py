@@ -50,6 +50,7 @@ class KernelResponse(Response):
     """
 
     lowest_frequency = 0.0
+    from_samples = True
 
     def __init__(
         self, function: Kernel, *, lipschitz: float | None = None, breakpoints: ArrayLike | None = None

@@ -33,12 +33,14 @@ def test_sizes_that_are_no_integers_are_refused():
 
 def test_everything_public_returns_a_named_graph_with_coordinates():
     made = [
+        gallery.collaboration(9, rng=0),
         gallery.communities(rng=0),
         gallery.grid(3),
         gallery.mnist_grid(5),
         gallery.path(3),
         gallery.random_regular(4, 2, rng=0),
         gallery.ring(3),
+        gallery.scale_free(9, rng=0),
         gallery.sensor(9, rng=0),
         gallery.star(3),
     ]

@@ -1,0 +1,277 @@
+"""The automatic choice of a method beside every method that it may choose: how much longer than the best it takes.
+
+Run ``python -m analysis.benchmark_auto``. Times are those of a new filter's first call, with choice and preparation, on
+a Laplacian for which nothing has been prepared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cayleygsp as cg
+from analysis._document import Document, page
+from analysis._figures import plain_axes
+from analysis._problems import cayley_polynomial
+from analysis._script import Script, Step, add_repeats, check_repeats
+from analysis._tables import Table, format_seconds, markdown_table
+from analysis._timing import timed
+from cayleygsp._typing import FloatArray, LaplacianKind, Method
+from cayleygsp.bounds import jacobi_sweeps
+from cayleygsp.cli.graphs import load_graph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ORDER, TOL = 4, 1e-6
+KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
+ZOOMS, QUICK_ZOOMS = tuple(10.0**k for k in range(-2, 5)), (0.1, 1e3)
+SIGNALS = (1, 16)
+METHODS: tuple[Method, ...] = ("chebyshev", "exact", "multigrid", "jacobi")
+TARGET = 2.0
+
+# A method that took so many times as long as the best at one zoom is not timed at the next.
+HOPELESS = 5.0
+
+# Sweeps per power beyond which Jacobi is not tried, and seconds after which a measurement is not repeated.
+MOST_SWEEPS = 300
+BUDGET = 1.0
+
+
+def graphs(seed: int, quick: bool) -> dict[str, Callable[[], cg.Graph]]:
+    """Return graphs of different kinds."""
+    if quick:
+        return {
+            "grid": lambda: cg.gallery.grid(18),
+            "scale-free": lambda: cg.gallery.scale_free(300, rng=seed),
+        }
+    return {
+        "Minnesota": lambda: load_graph("@minnesota"),
+        "grid": lambda: cg.gallery.grid(100),
+        "sensor": lambda: cg.gallery.sensor(5000, rng=seed),
+        "ring": lambda: cg.gallery.ring(20_000),
+        "scale-free": lambda: cg.gallery.scale_free(10_000, rng=seed),
+        "collaboration": lambda: cg.gallery.collaboration(5000, rng=seed),
+    }
+
+
+def first_call(
+    graph: cg.Graph, kind: LaplacianKind, p: cg.CayleyPolynomial, method: Method, f: FloatArray
+) -> tuple[float, str, bool]:
+    """Return the time of a new filter and its first call, the method that it took, and whether it was certified."""
+    L = cg.laplacian(graph, kind)
+    gc.collect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)
+        call = timed(lambda: cg.CayleyFilter(L, p, method=method, tol=TOL).filter(f, return_info=True))
+    seconds, (_, info) = call
+    return seconds, info.method, info.converged
+
+
+def candidates(graph: cg.Graph, kind: LaplacianKind, p: cg.CayleyPolynomial, last: dict[Method, float]) -> list[Method]:
+    """Return the methods that are worth timing, by what they took at the zoom before, the fastest first."""
+    best = min(last.values(), default=math.inf)
+    chosen = [m for m in METHODS if last.get(m, 0.0) <= HOPELESS * best]
+    if "jacobi" in chosen:
+        L = cg.laplacian(graph, kind)
+        sweeps = jacobi_sweeps(L, p, TOL)
+        if sweeps is None or sweeps > MOST_SWEEPS:
+            chosen.remove("jacobi")
+    return sorted(chosen, key=lambda m: last.get(m, 0.0))
+
+
+def measure_cell(
+    graph: cg.Graph,
+    kind: LaplacianKind,
+    p: cg.CayleyPolynomial,
+    f: FloatArray,
+    last: dict[Method, float],
+    repeats: int,
+) -> Document:
+    """Time the choice and every method in turns; the least time of each counts."""
+    names: list[Method] = [*candidates(graph, kind, p, last), "auto"]
+    samples: dict[Method, list[float]] = {m: [] for m in names}
+    certified: dict[Method, bool] = {}
+    taken: list[str] = []
+    for _ in range(repeats):
+        for m in names:
+            if sum(samples[m]) > BUDGET or not certified.get(m, True):
+                continue
+            seconds, name, certified[m] = first_call(graph, kind, p, m, f)
+            samples[m].append(seconds)
+            if m == "auto":
+                taken.append(name)
+    least = {m: min(times) for m, times in samples.items()}
+    last.update({m: least[m] for m in names if m != "auto"})
+    good = {m: least[m] for m in names if m != "auto" and certified[m]}
+    best = min(good, key=lambda m: good[m])
+    return {
+        "seconds": {m: least[m] if m in least and certified.get(m) else None for m in (*METHODS, "auto")},
+        "best": best,
+        "taken": max(set(taken), key=taken.count),
+        "certified": certified["auto"],
+        "ratio": least["auto"] / good[best],
+    }
+
+
+def measure_graph(name: str, graph: cg.Graph, args: argparse.Namespace) -> list[Document]:
+    """Measure one graph with both Laplacians, over zooms and numbers of signals."""
+    rows = []
+    rng = np.random.default_rng(args.seed)
+    f = rng.standard_normal((graph.n_vertices, max(SIGNALS)))
+    for kind in KINDS:
+        for n_signals in SIGNALS:
+            last: dict[Method, float] = {}
+            for zoom in QUICK_ZOOMS if args.quick else ZOOMS:
+                p = cayley_polynomial(ORDER, zoom, args.seed)
+                block = np.ascontiguousarray(f[:, :n_signals])
+                cell = measure_cell(graph, kind, p, block, last, args.repeats)
+                rows.append({"graph": name, "kind": kind, "zoom": zoom, "signals": n_signals, **cell})
+                # what is hopeless now may not be at the next zoom, where the best one takes longer
+                last.update({m: t * (3.0 if m in ("chebyshev", "jacobi") else 1.0) for m, t in last.items()})
+    return rows
+
+
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Measure all graphs; loops are compiled before."""
+    small = cg.gallery.grid(20)
+    for m in ("chebyshev", "multigrid", "jacobi", "exact"):
+        for n_signals in SIGNALS:
+            first_call(small, "normalized", cayley_polynomial(1, 0.1, 0), m, np.ones((400, n_signals)))
+    large = cg.gallery.grid(46)  # beyond the eigenbasis
+    first_call(large, "normalized", cayley_polynomial(1, 0.1, 0), "exact", np.ones((46**2, 1)))
+    rows, sizes = [], {}
+    for name, make in graphs(args.seed, args.quick).items():
+        step(name)
+        graph = make()
+        sizes[name] = [graph.n_vertices, graph.n_edges]
+        rows += measure_graph(name, graph, args)
+    return {"order": ORDER, "tol": TOL, "repeats": args.repeats, "sizes": sizes, "rows": rows}
+
+
+def zooms_of(document: Document) -> list[float]:
+    """Return the zooms that were measured."""
+    return list(dict.fromkeys(row["zoom"] for row in document["rows"]))
+
+
+def lines_of(document: Document) -> dict[tuple[str, str, int], list[Document]]:
+    """Return the rows of each graph, Laplacian and number of signals, by their zooms."""
+    lines: dict[tuple[str, str, int], list[Document]] = {}
+    for row in document["rows"]:
+        lines.setdefault((row["graph"], row["kind"], row["signals"]), []).append(row)
+    return lines
+
+
+def cells(document: Document) -> list[list[str]]:
+    """Return the table: what was taken, and how many times as long as the best it took."""
+    return [
+        [graph, kind, str(signals), *(f"{row['taken']} {row['ratio']:.2f}" for row in rows)]
+        for (graph, kind, signals), rows in lines_of(document).items()
+    ]
+
+
+def best_cells(document: Document) -> list[list[str]]:
+    """Return the table of the best methods and their times."""
+    return [
+        [graph, kind, str(signals), *(f"{row['best']} {format_seconds(row['seconds'][row['best']])}" for row in rows)]
+        for (graph, kind, signals), rows in lines_of(document).items()
+    ]
+
+
+def header(document: Document) -> list[str]:
+    """Return the head of both tables."""
+    return ["graph", "Laplacian", "signals", *(f"h = {zoom:g}" for zoom in zooms_of(document))]
+
+
+def conclusions(document: Document) -> list[str]:
+    """Say how far from the best the choice is."""
+    rows = document["rows"]
+    worst = max(rows, key=lambda row: row["ratio"])
+    within = sum(row["ratio"] <= TARGET for row in rows)
+    same = sum(row["taken"] == row["best"] for row in rows)
+    met = "met" if worst["ratio"] <= TARGET else "not met"
+    return [
+        f"the choice, with what choosing takes, is at most {worst['ratio']:.2f} times as long as the best method "
+        f"({worst['graph']}, {worst['kind']}, h = {worst['zoom']:g}, signals: {worst['signals']}; target "
+        f"≤ {TARGET:g}: {met})",
+        f"within the target in {within} of {len(rows)} cases; the best method was taken in {same}; "
+        f"certified in {sum(row['certified'] for row in rows)}",
+    ]
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    sizes = ", ".join(f"{name} {n:,} vertices and {e:,} edges" for name, (n, e) in document["sizes"].items())
+    return page(
+        "The automatic choice beside the best method",
+        document,
+        f"Cayley filters of order {document['order']} with zoom h, error at most {document['tol']:g} of the gain. "
+        "Times are those of a new filter and its first call on a Laplacian for which nothing has been prepared, with "
+        f"choice and preparation, the least of {document['repeats']} in turns. A method that took more than "
+        f"{HOPELESS:g} times as long as the best at one zoom is not timed at the next; Jacobi is timed up to "
+        f"{MOST_SWEEPS} sweeps per power. Graphs: {sizes}.",
+        "",
+        *(f"- {line}" for line in conclusions(document)),
+        "",
+        "## What was taken, and its time over that of the best",
+        "",
+        *markdown_table(header(document), cells(document)),
+        "",
+        "## The best",
+        "",
+        *markdown_table(header(document), best_cells(document)),
+    )
+
+
+def draw(document: Document) -> Figure:
+    """Draw the ratios over the zoom, one line per graph, one panel per Laplacian and number of signals."""
+    from matplotlib.figure import Figure
+
+    from cayleygsp.plotting import COLORS
+
+    figure = Figure(figsize=(9.5, 6.4), layout="constrained")
+    axes = figure.subplots(len(KINDS), len(SIGNALS), sharex=True, sharey=True)
+    names = list(document["sizes"])
+    colors = [c for c in COLORS if c != "#F0E442"]  # yellow is too light for a line
+    for (graph, kind, signals), rows in lines_of(document).items():
+        ax = axes[KINDS.index(kind), SIGNALS.index(signals)]  # type: ignore[arg-type]
+        k = names.index(graph)
+        style = {"color": colors[k % len(colors)], "marker": "os^Dv<>"[k % 7], "markersize": 4, "label": graph}
+        ax.plot([row["zoom"] for row in rows], [row["ratio"] for row in rows], **style)
+        ax.set_title(f"{kind}, signals: {signals}", fontsize="small")
+    for ax in axes.flat:
+        ax.axhline(TARGET, color="0.4", linewidth=1, linestyle="--")
+        ax.set(xscale="log", yscale="log")
+        plain_axes(ax)
+    figure.supxlabel("zoom h")
+    figure.supylabel("time of the choice over that of the best")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, fontsize="small")
+    return figure
+
+
+SCRIPT = Script(
+    "benchmark_auto",
+    "Time the automatic choice of a method beside every method, over graphs, Laplacians, zooms and numbers of signals.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [
+        Table("Taken, and its time over that of the best", header(document), cells(document), n_text=2)
+    ],
+    lines=conclusions,
+    steps=lambda args: len(graphs(args.seed, args.quick)),
+    arguments=lambda parser: add_repeats(parser, full=3, quick=1),
+    check=check_repeats,
+)
+main = SCRIPT.main
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

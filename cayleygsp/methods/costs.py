@@ -1,0 +1,167 @@
+"""What each method is predicted to take, in seconds, for a number of signals.
+
+The constants were measured on one core; what matters is how they compare. Where that is close, :mod:`choice
+<cayleygsp.methods.choice>` measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayleygsp._memory import available_memory
+from cayleygsp._typing import FloatArray
+from cayleygsp.eigenbasis import EIGENBASIS_VERTICES, eigenbasis_bytes, eigenbasis_seconds
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.methods.conjugate_gradients import expected_iterations
+from cayleygsp.methods.fill import FactorisationCost, cost_of_entries, factorisation_cost
+from cayleygsp.methods.poles import pole_groups, solvable_by_multigrid
+from cayleygsp.responses.base import Response
+from cayleygsp.responses.series import MAX_SAMPLES
+
+# Share of the degree bound that a series has in the end.
+_DEGREE_SHARE = 0.6
+
+# An eigenbasis that is not known yet must be cheaper by this factor: LAPACK's threads wait for each other where the
+# machine is busy.
+_BUSY = 3.0
+
+# Bytes that are always there; asking the system takes longer than filtering a small graph.
+_LITTLE_MEMORY = 2**24
+
+# Seconds of expanding a series, per degree.
+_EXPANSION = 3e-5
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds to prepare, paid once, and to filter a block of signals.
+
+    Attributes
+    ----------
+    setup : float
+        Of what is made once.
+    per_call : float
+        Of each call.
+    per_signal : float
+        Of each signal of a call.
+    """
+
+    setup: float
+    per_call: float
+    per_signal: float
+
+    def seconds(self, n_signals: int, *, prepared: bool = False) -> float:
+        """Return the time of one call, with the preparation unless that has been done."""
+        return (0.0 if prepared else self.setup) + self.per_call + n_signals * self.per_signal
+
+
+IMPOSSIBLE = Cost(np.inf, np.inf, np.inf)
+
+
+def series_degree(L: Laplacian, response: Response, gain: float, tol: float | None) -> float:
+    """Return the degree that a series is expected to have; infinite if it is too long, or there is none."""
+    bound = response.degree_bound(L.lmax, (tol or 0.0) * gain, lmin=L.lmin)
+    if bound > MAX_SAMPLES:
+        return np.inf
+    return bound if response.from_samples else _DEGREE_SHARE * bound
+
+
+def chebyshev_cost(L: Laplacian, degrees: Sequence[float]) -> Cost:
+    """Predict one recurrence for series of the given degrees."""
+    degree, n, nnz = max(degrees), L.n_vertices, L.matrix.nnz
+    if not np.isfinite(degree):
+        return IMPOSSIBLE
+    return Cost(
+        setup=1.2e-3 + _EXPANSION * sum(degrees),
+        per_call=3e-5 + degree * (3e-6 + 3e-10 * nnz),
+        per_signal=degree * (1e-9 * n + 1.5e-10 * nnz + 3e-10 * n * len(degrees)),
+    )
+
+
+def multigrid_cost(L: Laplacian, response: Response, tol: float | None) -> Cost:
+    """Predict solves behind multigrid cycles; the hierarchy of a graph with hubs is dense."""
+    solves, n_hierarchies, largest = _solves(L, response)
+    if not solves or not tol:
+        return IMPOSSIBLE
+    per_call, per_signal = _iteration_seconds(L)
+    iterations = solves * expected_iterations(largest, tol)
+    return Cost(
+        setup=n_hierarchies * (4e-3 + 1e-6 * L.n_vertices + 4e-7 * L.matrix.nnz + 1e-7 * _two_steps(L)),
+        per_call=1e-3 + iterations * per_call,
+        per_signal=iterations * per_signal,
+    )
+
+
+def _iteration_seconds(L: Laplacian) -> tuple[float, float]:
+    """Return the time of an iteration, and of each signal in it."""
+    return 3e-4 + 1e-8 * L.matrix.nnz, 1.6e-7 * L.n_vertices + 1e-8 * L.matrix.nnz
+
+
+def _two_steps(L: Laplacian) -> float:
+    """Return the number of walks of two steps, which coarser levels are made of."""
+    return float(np.sum(np.diff(L.matrix.indptr).astype(np.float64) ** 2))
+
+
+def _solves(L: Laplacian, response: Response) -> tuple[float, int, float]:
+    """Return how many solves a response takes, with how many matrices, and their largest condition."""
+    p, rational = response.cayley_form, response.rational_form
+    if p is not None:
+        return p.order, 1, p.zoom * L.lmax
+    if rational is None or not solvable_by_multigrid(rational):
+        return 0, 0, 0.0
+    groups = list(pole_groups(rational))
+    # real numbers take half the time of complex ones
+    solves = sum(len(residues) * (0.5 if pole.imag == 0 else 1.0) for pole, residues in groups)
+    return solves, len(groups), max((L.lmax / abs(pole) for pole, _ in groups if pole), default=1e300)
+
+
+def factorisation_seconds(L: Laplacian, response: Response, n_signals: int = 1, worth: float = np.inf) -> Cost:
+    """Predict factorisations and solves; entries are not counted if the sparsest factors would not be ``worth`` it."""
+    p, rational = response.cayley_form, response.rational_form
+    if p is not None:
+        n_factors, solves = 1.0, float(p.order)
+    elif rational is not None:
+        groups = [(0.5 if pole.imag == 0 else 1.0, len(residues)) for pole, residues in pole_groups(rational)]
+        n_factors, solves = sum(weight for weight, _ in groups), sum(weight * k for weight, k in groups)
+    else:
+        return IMPOSSIBLE
+    # counting the entries takes time, too: it must be able to save half of what the others take
+    sparsest = cost_of_entries(L.n_vertices, L.n_vertices, 0.0)
+    if 2 * _factorisation_cost(L, sparsest, n_factors, solves).seconds(n_signals) > worth:
+        return IMPOSSIBLE
+    cost = factorisation_cost(L, worth)
+    return _factorisation_cost(L, cost, n_factors, solves) if cost.n_bytes < available_memory() else IMPOSSIBLE
+
+
+def _factorisation_cost(L: Laplacian, cost: FactorisationCost, n_factors: float, solves: float) -> Cost:
+    check = 2.5e-8 * L.n_vertices + 4e-9 * L.matrix.nnz  # of the residual
+    return Cost(n_factors * cost.seconds, 1e-4 + solves * 1.5e-4, solves * (cost.solve_seconds + check))
+
+
+def eigenbasis_cost(L: Laplacian, n_filters: int = 1) -> Cost:
+    """Predict the eigenbasis of a small graph, or of one whose eigenbasis is known."""
+    n = L.n_vertices
+    applied = (2e-5 + 4e-10 * n**2, 3e-10 * n**2 * (1 + n_filters))
+    if L.has_eigenbasis:
+        return Cost(1e-4, *applied)
+    if n > EIGENBASIS_VERTICES or (eigenbasis_bytes(n) > _LITTLE_MEMORY and eigenbasis_bytes(n) >= available_memory()):
+        return IMPOSSIBLE
+    return Cost(_BUSY * eigenbasis_seconds(n), *applied)
+
+
+def exact_seconds(L: Laplacian, *, with_factorisation: bool) -> float:
+    """Predict the time of preparing and applying the exact filter to one signal; infinite if it would not fit."""
+    if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES or not with_factorisation:
+        n = L.n_vertices
+        fits = L.has_eigenbasis or eigenbasis_bytes(n) < available_memory()
+        return (0.0 if L.has_eigenbasis else eigenbasis_seconds(n)) + 1e-9 * n**2 if fits else np.inf
+    cost = factorisation_cost(L)
+    return cost.seconds + cost.solve_seconds if cost.n_bytes < available_memory() else np.inf
+
+
+def degrees_of(L: Laplacian, responses: Sequence[Response], gains: FloatArray, tol: float | None) -> list[float]:
+    """Return the expected degree of each series."""
+    return [series_degree(L, g, float(gain), tol) for g, gain in zip(responses, gains, strict=True)]

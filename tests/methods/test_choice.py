@@ -1,0 +1,90 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import cayleygsp as cg
+from cayleygsp.methods import choice, plans
+from cayleygsp.methods.base import filter_gains
+from cayleygsp.methods.choice import Choice
+from cayleygsp.methods.costs import Cost
+from cayleygsp.methods.plans import Plans
+
+
+def predict(monkeypatch, **costs):
+    """Let each way have the given cost; others are impossible."""
+    monkeypatch.setattr(Plans, "cost", lambda self, kind, *_: costs.get(kind, Cost(np.inf, 0.0, 0.0)))
+
+
+def test_the_number_of_signals_decides_and_prepared_methods_serve_other_numbers(monkeypatch):
+    predict(monkeypatch, chebyshev=Cost(0.0, 1e-4, 1e-3), factorisation=Cost(9e-3, 1e-4, 1e-4))
+    g = cg.CayleyFilter(cg.gallery.ring(100), cg.CayleyPolynomial([0.5, 0.3j], 1.0))
+    f = np.random.default_rng(0).standard_normal((100, 64))
+    infos = [g.filter(f[:, :m], return_info=True)[1] for m in (1, 64, 4, 1)]
+    # with the factors at hand, four signals go through them, too
+    assert [info.method for info in infos] == ["chebyshev", "exact", "exact", "chebyshev"]
+    assert "for 64 signals" in infos[1].reason
+    assert g.method == "chebyshev"
+    for again in (copy.deepcopy(g), pickle.loads(pickle.dumps(g))):
+        assert_array_equal(again.filter(f), g.filter(f))
+        assert again.reason == g.reason
+    complex_signals = f[:, :32] + 1j * f[:, 32:]
+    assert g.filter(complex_signals, return_info=True)[1].reason == infos[1].reason
+
+
+def test_where_no_method_reaches_the_tolerance_the_most_accurate_is_taken():
+    L = cg.laplacian(cg.gallery.sensor(60, rng=0))
+    p = cg.CayleyPolynomial([0.5, -0.3, 0.2j], 3.0)
+    chosen = Choice(L, [p], "auto", 1e-16).at(1)
+    errors = {
+        kind: choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), 1e-16).expected_errors()[0] for kind in plans.KINDS
+    }
+    assert "no method is expected to reach tol; the most accurate taken" in chosen.reason
+    assert chosen.method.expected_errors()[0] == min(errors.values())
+
+
+def test_a_function_whose_slope_is_known_goes_by_the_eigenvalues_of_a_small_graph(monkeypatch):
+    def jump(lam):
+        return np.clip(1e3 * (lam - 1.0), 0.0, 1.0)
+
+    def refuse(*_):
+        raise AssertionError("a series was computed")
+
+    monkeypatch.setattr("cayleygsp.responses.function.KernelResponse._expand", refuse)
+    g = cg.KernelFilter(cg.gallery.sensor(80, rng=0), jump, lipschitz=1e3, tol=1e-6)
+    _, info = g.filter(np.ones(80), return_info=True)
+    assert (info.method, info.certificate, info.converged) == ("exact", "proved", True)
+
+
+def test_a_close_choice_is_measured_and_what_was_measured_decides(monkeypatch):
+    p = cg.CayleyPolynomial([0.5, 0.3j], 1e4)
+    L = cg.laplacian(cg.gallery.grid(46))
+    predict(monkeypatch, chebyshev=Cost(0.0, 0.03, 0.0), multigrid=Cost(0.0, 0.04, 0.0))
+    for seconds, expected in [(1.0, "multigrid"), (0.001, "chebyshev")]:
+        monkeypatch.setattr(
+            "cayleygsp.methods.chebyshev.ChebyshevMethod.sample_seconds", lambda self, m, seconds=seconds: seconds
+        )
+        monkeypatch.setattr("cayleygsp.methods.multigrid.MultigridMethod.sample_seconds", lambda self, m: 0.05)
+        assert Choice(L, [p], "auto", 1e-3).at(1).method.name == expected
+
+
+@pytest.mark.parametrize("n_signals", [1, 40])
+def test_samples_of_the_work_tell_about_what_all_of_it_takes(n_signals):
+    L = cg.laplacian(cg.gallery.grid(46))
+    p = cg.CayleyPolynomial([0.5, 0.3j], 1e3)
+    for kind in ("chebyshev", "multigrid"):
+        method = choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), 1e-6)
+        assert 0 < method.sample_seconds(n_signals) < 60
+    short = cg.CayleyPolynomial([0.5, 0.3j], 0.1)
+    method = choice.prepare_kind(L, "chebyshev", [short], filter_gains(L, [short]), 1e-6)
+    assert method.sample_seconds(n_signals) is None  # there is no small part
+
+
+def test_hubs_and_cliques_are_predicted_within_a_factor_of_what_a_factorisation_takes():
+    # the separator guess was sixty times too high on such graphs
+    from cayleygsp.methods.fill import factorisation_cost
+
+    cost = factorisation_cost(cg.laplacian(cg.gallery.collaboration(3000, 1000, rng=0)))
+    assert cost.seconds < 0.1
