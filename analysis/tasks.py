@@ -17,7 +17,8 @@ import numpy as np
 import cayleygsp as cg
 from analysis._document import Document, page
 from analysis._script import Script, Step
-from analysis._tables import Table, format_error, format_seconds, markdown_table
+from analysis._tables import Table, format_seconds, markdown_table
+from cayleygsp._format import format_bound
 from cayleygsp._typing import FloatArray
 from cayleygsp.cli.graphs import load_graph
 from cayleygsp.tasks.families import FAMILIES, FIRST_RANGE, default_strengths
@@ -168,8 +169,8 @@ def inpaint_cells(row: Document) -> list[str]:
         f"{row['strength']:g}",
         format_seconds(row["seconds"]),
         str(row["n_iterations"]),
-        f"{format_error(row['error_bound'])} ({row['certificate']})",
-        format_error(row["largest_error"]),
+        f"{format_bound(row['error_bound'])} ({row['certificate']})",
+        format_bound(row["largest_error"]),
         f"{row['distance']:.3f}",
     ]
 
