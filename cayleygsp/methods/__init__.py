@@ -7,7 +7,9 @@ Each method prepares once (expands, factors, builds a hierarchy) and is applied 
 - :mod:`~cayleygsp.methods.jacobi`: the paper's scheme, K sweeps per power;
 - :mod:`~cayleygsp.methods.chebyshev`: one real recurrence for the whole response;
 - :mod:`~cayleygsp.methods.multigrid`: conjugate gradients for hΔ + iI behind a multigrid cycle on hΔ + I;
-- :mod:`~cayleygsp.methods.choice`: which of them, by predicted cost.
+- :mod:`~cayleygsp.methods.groups`: a bank whose filters go different ways;
+- :mod:`~cayleygsp.methods.choice`: which of them, by predicted cost (:mod:`~cayleygsp.methods.costs`,
+  :mod:`~cayleygsp.methods.plans`).
 
 All take real blocks of signals of shape (n, m) and return an :class:`~cayleygsp.methods.base.Applied`.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,6 +79,7 @@ class Choice:
         self._prepare()
 
     def _prepare(self) -> None:
+        self._lock = Lock()
         self._chosen: dict[int, Chosen] = {}
         self._prepared: dict[Part, FilterMethod] = {}
         self._latest: Chosen | None = None
@@ -118,7 +120,8 @@ class Choice:
         """Return the method for a block of signals."""
         chosen = self._only or self._chosen.get(n_signals.bit_length())
         if chosen is None:
-            chosen = self._chosen[n_signals.bit_length()] = self._choose(max(n_signals, 1))
+            with self._lock:  # threads that filter at the same time prepare once
+                chosen = self._choose(max(n_signals, 1))
         self._latest = chosen
         return chosen
 
@@ -139,9 +142,12 @@ class Choice:
         key = n_signals.bit_length()
         if key not in self._decisions:
             self._decisions[key] = self._decide(n_signals)
-        plan, reason = self._decisions[key]
-        parts = [(members, self._part((kind, members))) for kind, members in plan]
-        return _chosen(parts[0][1] if len(parts) == 1 else GroupedMethod(parts), reason)
+        if key not in self._chosen:
+            plan, reason = self._decisions[key]
+            parts = [(members, self._part((kind, members))) for kind, members in plan]
+            method = parts[0][1] if len(parts) == 1 else GroupedMethod(parts)
+            self._chosen[key] = _chosen(method, reason)
+        return self._chosen[key]
 
     def _part(self, part: Part) -> FilterMethod:
         if part not in self._prepared:

@@ -39,7 +39,8 @@ def test_where_no_method_reaches_the_tolerance_the_most_accurate_is_taken():
     p = cg.CayleyPolynomial([0.5, -0.3, 0.2j], 3.0)
     chosen = Choice(L, [p], "auto", 1e-16).at(1)
     errors = {
-        kind: choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), 1e-16).expected_errors()[0] for kind in plans.KINDS
+        kind: choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), 1e-16).expected_errors()[0]
+        for kind in plans.KINDS
     }
     assert "no method is expected to reach tol; the most accurate taken" in chosen.reason
     assert chosen.method.expected_errors()[0] == min(errors.values())
