@@ -26,6 +26,7 @@ from analysis.movielens.settings import (
     PROTOCOLS,
     QUICK,
     QUICK_BASELINES,
+    QUICK_MODELS,
 )
 from analysis.movielens.training import train
 
@@ -33,7 +34,9 @@ from analysis.movielens.training import train
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
     add_experiment_arguments(parser, FULL, QUICK, runs=3, quick_runs=1)
-    parser.add_argument("--model", nargs="+", choices=MODELS, metavar="MODEL", help=f"of {', '.join(MODELS)}")
+    parser.add_argument(
+        "--model", nargs="+", choices=MODELS, metavar="MODEL", help=f"of {', '.join(MODELS)} (default: all)"
+    )
     parser.add_argument(
         "--protocol", nargs="+", choices=PROTOCOLS, default=[PAPER], help="how networks are chosen (default: paper)"
     )
@@ -42,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
     check_experiment_arguments(parser, args)
-    args.model = list(dict.fromkeys(args.model or MODELS))
+    args.model = list(dict.fromkeys(args.model or (QUICK_MODELS if args.quick else MODELS)))
     args.protocol = list(dict.fromkeys(args.protocol))
 
 

@@ -13,6 +13,7 @@ MC, IMC, GMC, GRALS = "mc", "imc", "gmc", "grals"
 BIASES, NEIGHBOURS = "biases", "item-knn"
 BASELINES = (MC, IMC, GMC, GRALS, BIASES, NEIGHBOURS)
 MODELS = (*NETWORKS, *BASELINES)
+QUICK_MODELS = (CHEB4, CAYLEY, MC, GRALS)
 
 NAMES = {
     CHEB4: "sRGCNN, Chebyshev, r = 4",
@@ -139,7 +140,7 @@ class BaselineConfig:
 
 
 FULL = Config()
-QUICK = Config(data=DRAWN, steps=40, every=10, rank=4, features=8, diffusions=3, lr=1e-2)
+QUICK = Config(data=DRAWN, steps=150, rank=4, features=8, diffusions=3, lr=3e-2)
 
 FULL_BASELINES = BaselineConfig()
 QUICK_BASELINES = BaselineConfig(
