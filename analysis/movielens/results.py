@@ -66,7 +66,7 @@ def _median(runs: Sequence[Document], name: str) -> float | None:
 
 
 def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the test errors, one row per model and a column per protocol."""
+    """Return header and rows of the test errors: one row per model, and a column for validation where there is some."""
     cells: dict[str, dict[Any, str]] = {}
     for row in document["rows"]:
         cells.setdefault(row["model"], {})[row["protocol"]] = beside(row["mean"], row["sd"], row["paper"], digits=4)
@@ -74,7 +74,8 @@ def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
     for model, texts in cells.items():
         rows.append([NAMES[model], texts.get(PAPER, texts.get(None, "")), texts.get("validation", "")])
     header = ["model", "test RMSE (the paper's, difference)", "chosen by validation ratings"]
-    return header, rows if any(row[2] for row in rows) else [row[:2] for row in rows]
+    n_columns = 3 if any(row[2] for row in rows) else 2
+    return header[:n_columns], [row[:n_columns] for row in rows]
 
 
 def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
@@ -84,7 +85,7 @@ def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
     rows = []
     for model, row in networks.items():
         ratio = row["test_seconds"] / reference["test_seconds"] if reference else None
-        in_paper = paper.TEST_TIMES.get(model)
+        in_paper = paper.TEST_TIMES.get(model) if document["config"]["data"] == MOVIELENS else None
         text = "" if ratio is None else f"{ratio:.2f}" + (f" ({in_paper:.1f})" if in_paper else "")
         zooms = ", ".join(f"{users:.2f} and {movies:.2f}" for users, movies in row["zooms"])
         rows.append([NAMES[model], f"{row['n_parameters']:,}", format_seconds(row["step_seconds"])])

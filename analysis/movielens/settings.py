@@ -10,8 +10,8 @@ CHEB4, CHEB8 = "srgcnn-cheb4", "srgcnn-cheb8"
 CAYLEY, JACOBI = "srgcnn-cayley", "srgcnn-cayley-jacobi"
 NETWORKS = (CHEB4, CHEB8, CAYLEY, JACOBI)
 MC, IMC, GMC, GRALS = "mc", "imc", "gmc", "grals"
-BIASES, NEIGHBOURS = "biases", "item-knn"
-BASELINES = (MC, IMC, GMC, GRALS, BIASES, NEIGHBOURS)
+BIASES, NEIGHBOURS, IMPLICIT = "biases", "item-knn", "svd++"
+BASELINES = (MC, IMC, GMC, GRALS, BIASES, NEIGHBOURS, IMPLICIT)
 MODELS = (*NETWORKS, *BASELINES)
 QUICK_MODELS = (CHEB4, CAYLEY, MC, GRALS)
 
@@ -26,6 +26,7 @@ NAMES = {
     GRALS: "GRALS, smooth factors",
     BIASES: "biases of users and movies",
     NEIGHBOURS: "item nearest neighbours",
+    IMPLICIT: "SVD++, factors with implicit feedback",
 }
 
 PAPER, VALIDATION = "paper", "validation"
@@ -121,6 +122,12 @@ class BaselineConfig:
         Nearest neighbours.
     shrinkage : tuple of float
         Of their similarities.
+    implicit_rank : tuple of int
+        Entries of the factors, SVD++.
+    implicit_penalty : tuple of float
+        Weights of the squares, SVD++.
+    implicit_epochs : tuple of int
+        Passes over the ratings, SVD++.
     """
 
     data: str = MOVIELENS
@@ -137,6 +144,9 @@ class BaselineConfig:
     movie_penalty: tuple[float, ...] = (1.0, 2.0, 5.0)
     n_neighbours: tuple[int, ...] = (20, 40, 80)
     shrinkage: tuple[float, ...] = (20.0, 50.0, 100.0)
+    implicit_rank: tuple[int, ...] = (20,)
+    implicit_penalty: tuple[float, ...] = (0.05, 0.1, 0.15)
+    implicit_epochs: tuple[int, ...] = (20, 40)
 
 
 FULL = Config()
@@ -157,4 +167,7 @@ QUICK_BASELINES = BaselineConfig(
     movie_penalty=(2.0,),
     n_neighbours=(10,),
     shrinkage=(5.0,),
+    implicit_rank=(2,),
+    implicit_penalty=(0.05,),
+    implicit_epochs=(20,),
 )

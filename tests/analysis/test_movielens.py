@@ -71,6 +71,17 @@ def test_findings_can_turn_out_either_way(ran):
     assert sentences[4] == "Chebyshev filters of order 8 are above those of order 4."
 
 
+def test_table_has_a_column_for_each_protocol_that_was_run(ran):
+    document = copy.deepcopy(ran[0])
+    header, rows = movielens.error_table(document)
+    assert {len(row) for row in rows} == {len(header)} == {3}
+    document["rows"] = [row for row in document["rows"] if row["protocol"] != "validation"]
+    header, rows = movielens.error_table(document)
+    assert {len(row) for row in rows} == {len(header)} == {2}
+    document["rows"][0] |= {"mean": 0.93, "sd": 0.002, "paper": 0.929}
+    assert "0.9300 ± 0.0020 (0.9290, +0.0010)" in movielens.markdown(document)
+
+
 class _Stopping(Checkpoint):
     """Save after every step, and stop the program after some."""
 

@@ -12,6 +12,7 @@ from analysis._runner import Run
 from analysis.movielens.baselines.biases import biases
 from analysis.movielens.baselines.grals import grals
 from analysis.movielens.baselines.graph_nuclear import graph_nuclear
+from analysis.movielens.baselines.implicit_factors import descend, implicit_factors
 from analysis.movielens.baselines.neighbours import item_neighbours
 from analysis.movielens.baselines.nuclear import inductive, soft_impute
 from analysis.movielens.baselines.observed import Observed
@@ -145,6 +146,26 @@ def test_neighbours_follow_movies_that_are_rated_alike():
     known = Observed.at(ratings, np.flatnonzero(mask))
     wrong = [np.abs(X[:10, 1] - ratings[:10, 1]).mean() for X in (biases(known, 1, 1), item_neighbours(known, 1, 1.0))]
     assert wrong[1] < 0.5 * wrong[0]
+
+
+def test_step_of_implicit_factors_is_the_gradient():
+    """One rating: every parameter goes along the gradient of half of the squared error and of the penalty."""
+    rng = np.random.default_rng(7)
+    a, b, P, Q, Y = rng.standard_normal(1), rng.standard_normal(1), *rng.standard_normal((3, 1, 2))
+    tensors = [torch.tensor(array, requires_grad=True) for array in (a, b, P, Q, Y)]
+    ta, tb, tP, tQ, tY = tensors
+    loss = 0.5 * (1.5 - ta[0] - tb[0] - (tQ[0] * (tP[0] + tY[0])).sum()) ** 2
+    (loss + 0.05 * sum(t.square().sum() for t in tensors)).backward()
+    descend.py_func(np.array([0]), np.array([0, 1]), np.array([0]), np.array([1.5]), a, b, P, Q, Y, 0.01, 0.1)
+    for array, t in zip((a, b, P, Q, Y), tensors, strict=True):
+        np.testing.assert_allclose(array, t.detach().numpy() - 0.01 * t.grad.numpy(), atol=1e-12)
+
+
+def test_implicit_factors_find_a_sum_of_biases_and_a_product():
+    rng = np.random.default_rng(8)
+    exact = 3 + rng.standard_normal((N, 1)) + rng.standard_normal(M) + np.outer(*map(rng.standard_normal, (N, M)))
+    found = implicit_factors(everything(exact), 3, 0.0, 40, np.random.default_rng(0), rate=0.3)
+    assert np.abs(found - exact).max() < 0.05
 
 
 @pytest.mark.parametrize("model", BASELINES)

@@ -14,11 +14,12 @@ from analysis._runner import Run
 from analysis.movielens.baselines.biases import biases
 from analysis.movielens.baselines.grals import grals
 from analysis.movielens.baselines.graph_nuclear import graph_nuclear
+from analysis.movielens.baselines.implicit_factors import implicit_factors
 from analysis.movielens.baselines.neighbours import item_neighbours
 from analysis.movielens.baselines.nuclear import inductive, soft_impute
 from analysis.movielens.baselines.observed import Observed
 from analysis.movielens.data import Ratings, load_ratings, part_ratings
-from analysis.movielens.settings import BIASES, GMC, GRALS, IMC, MC, NEIGHBOURS, BaselineConfig
+from analysis.movielens.settings import BIASES, GMC, GRALS, IMC, IMPLICIT, MC, NEIGHBOURS, BaselineConfig
 from cayleygsp._typing import FloatArray, IntArray
 
 # The settings of a model, in the order in which its solver takes them.
@@ -29,6 +30,7 @@ _FIELDS = {
     GRALS: ("grals_rank", "grals_penalty", "grals_smoothness"),
     BIASES: ("user_penalty", "movie_penalty"),
     NEIGHBOURS: ("n_neighbours", "shrinkage"),
+    IMPLICIT: ("implicit_rank", "implicit_penalty", "implicit_epochs"),
 }
 
 
@@ -83,6 +85,8 @@ def complete(model: str, ratings: Ratings, places: IntArray, values: tuple[Any, 
         return biases(known, *values)
     if model == NEIGHBOURS:
         return item_neighbours(known, *values)
+    if model == IMPLICIT:
+        return implicit_factors(known, *values, rng=np.random.default_rng(seed))
     centred, mean = known.centred()
     matrices = ratings.laplacians[0].matrix, ratings.laplacians[1].matrix
     if model == MC:
