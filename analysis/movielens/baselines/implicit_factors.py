@@ -73,24 +73,27 @@ def descend(
     penalty: float,
 ) -> None:
     """Go once over all ratings, a user at a time, and change biases and factors in place."""
+    rank = P.shape[1]
+    implicit, gathered = np.empty(rank), np.empty(rank)
     for u in users:
-        rated = movies[starts[u] : starts[u + 1]]
-        if len(rated) == 0:
-            continue
-        share = 1 / np.sqrt(len(rated))
-        implicit = np.zeros(P.shape[1])
-        for m in rated:
-            implicit += share * Y[m]
-        gathered = np.zeros(P.shape[1])
-        for k in range(starts[u], starts[u + 1]):
+        first, last = starts[u], starts[u + 1]
+        share = 1 / np.sqrt(max(last - first, 1))
+        for d in range(rank):
+            implicit[d] = gathered[d] = 0.0
+            for k in range(first, last):
+                implicit[d] += share * Y[movies[k], d]
+        for k in range(first, last):
             m = movies[k]
-            p = P[u] + implicit
-            error = left[k] - a[u] - b[m] - np.sum(p * Q[m])
-            gathered += error * Q[m]
+            error = left[k] - a[u] - b[m]
+            for d in range(rank):
+                error -= (P[u, d] + implicit[d]) * Q[m, d]
             a[u] += rate * (error - penalty * a[u])
             b[m] += rate * (error - penalty * b[m])
-            q = Q[m].copy()
-            Q[m] += rate * (error * p - penalty * q)
-            P[u] += rate * (error * q - penalty * P[u])
-        for m in rated:
-            Y[m] += rate * (share * gathered - penalty * Y[m])
+            for d in range(rank):
+                q, p = Q[m, d], P[u, d]
+                gathered[d] += error * q
+                Q[m, d] += rate * (error * (p + implicit[d]) - penalty * q)
+                P[u, d] += rate * (error * q - penalty * p)
+        for k in range(first, last):
+            for d in range(rank):
+                Y[movies[k], d] += rate * (share * gathered[d] - penalty * Y[movies[k], d])
