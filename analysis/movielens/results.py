@@ -69,7 +69,10 @@ def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the test errors: one row per model, and a column for validation where there is some."""
     cells: dict[str, dict[Any, str]] = {}
     for row in document["rows"]:
-        cells.setdefault(row["model"], {})[row["protocol"]] = beside(row["mean"], row["sd"], row["paper"], digits=4)
+        text = beside(row["mean"], row["sd"], row["paper"], digits=4)
+        if row["n"] != document["n_runs"]:
+            text += f", {row['n']} of {document['n_runs']} seeds"
+        cells.setdefault(row["model"], {})[row["protocol"]] = text
     rows = []
     for model, texts in cells.items():
         rows.append([NAMES[model], texts.get(PAPER, texts.get(None, "")), texts.get("validation", "")])

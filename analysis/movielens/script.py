@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--protocol", nargs="+", choices=PROTOCOLS, default=[PAPER], help="how networks are chosen (default: paper)"
     )
+    parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
@@ -50,7 +51,7 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
-    """Train and solve what is not done yet, and return errors and every run."""
+    """Train and solve what is not done yet, unless that is not wanted, and return errors and every run."""
     config = args.config
     seeds = range(args.seed, args.seed + args.runs)
     networks = [
@@ -73,6 +74,9 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
 
 
 def _results(args: argparse.Namespace, experiment: Experiment[Any]) -> list[Document]:
+    if args.finished:
+        done = [run for run in experiment.runs if (args.work / experiment.folder_name / f"{run.key}.json").exists()]
+        experiment = dataclasses.replace(experiment, runs=done)
     if not experiment.runs:
         return []
     return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)

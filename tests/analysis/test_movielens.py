@@ -14,6 +14,7 @@ import cayleygsp as cg
 from analysis import movielens
 from analysis._checkpoint import Checkpoint
 from analysis._runner import Run
+from analysis.movielens import script
 from analysis.movielens.cell import RecurrentCell
 from analysis.movielens.data import load_ratings, part_ratings, read_ratings
 from analysis.movielens.jacobi_layer import SpectralJacobiConv
@@ -80,6 +81,20 @@ def test_table_has_a_column_for_each_protocol_that_was_run(ran):
     assert {len(row) for row in rows} == {len(header)} == {2}
     document["rows"][0] |= {"mean": 0.93, "sd": 0.002, "paper": 0.929}
     assert "0.9300 ± 0.0020 (0.9290, +0.0010)" in movielens.markdown(document)
+
+
+def test_finished_runs_are_written_down_without_training(ran, tmp_path, monkeypatch):
+    document, _ = ran
+    work = document["command"].split("--work ")[1].split()[0]
+    argv = ["--quick", "--steps", "20", "--runs", "2", "--finished", "--work", work, "--device", "cpu"]
+    monkeypatch.setattr(script, "train", None)
+    _, found = movielens.compute(argv, quiet=True)
+    expected = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] != "validation"}
+    assert {row["model"]: row["mean"] for row in found["rows"]} == expected
+    assert all("1 of 2 seeds" in row[1] for row in movielens.error_table(found)[1])
+    _, found = movielens.compute([*argv[:-4], "--work", str(tmp_path)], quiet=True)
+    assert found["rows"] == []
+    assert "Matrix completion" in movielens.markdown(found)
 
 
 class _Stopping(Checkpoint):
