@@ -86,7 +86,8 @@ def complete(model: str, ratings: Ratings, places: IntArray, values: tuple[Any, 
     if model == NEIGHBOURS:
         return item_neighbours(known, *values)
     if model == IMPLICIT:
-        return implicit_factors(known, *values, rng=np.random.default_rng(seed))
+        rank, penalty, n_epochs = values
+        return implicit_factors(known, rank, penalty, n_epochs, np.random.default_rng(seed))
     centred, mean = known.centred()
     matrices = ratings.laplacians[0].matrix, ratings.laplacians[1].matrix
     if model == MC:
@@ -95,7 +96,8 @@ def complete(model: str, ratings: Ratings, places: IntArray, values: tuple[Any, 
         return mean + inductive(centred, graph_features(ratings, values[0]), values[1])
     if model == GMC:
         return mean + graph_nuclear(centred, matrices, *values)
-    return mean + grals(centred, matrices, *values, rng=np.random.default_rng(seed))
+    rank, penalty, smoothness = values
+    return mean + grals(centred, matrices, rank, penalty, smoothness, np.random.default_rng(seed))
 
 
 def graph_features(ratings: Ratings, n_features: int) -> tuple[FloatArray, FloatArray]:
