@@ -12,7 +12,7 @@ from analysis._experiment import add_experiment_arguments, check_experiment_argu
 from analysis._runner import Experiment, Run
 from analysis._script import Script, Step
 from analysis._tables import Table
-from analysis.movielens.baselines.search import search
+from analysis.movielens.baselines.choice import search
 from analysis.movielens.figure import draw
 from analysis.movielens.page import markdown
 from analysis.movielens.results import collect, error_table, network_table

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from analysis._document import Document
 from cayleygsp._html import Picture, Section, Table
 
 
@@ -23,8 +24,15 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
         _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
+    numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
+    return [_learning(trained), _timing(timed), _completion(completed)], numbers
+
+
+def _learning(trained: Document) -> Section:
+    from analysis import community
+
     config = trained["config"]
-    learning = Section(
+    return Section(
         "The paper's first experiment, in small",
         [
             f"Which of 15 communities is a noisy step signal on? One convolution with {community.N_FEATURES} features, "
@@ -42,7 +50,12 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         Table(*community.table(trained)),
         community.findings(trained),
     )
-    timing = Section(
+
+
+def _timing(timed: Document) -> Section:
+    from analysis import complexity
+
+    return Section(
         "Time of a layer, in small",
         [
             "Mean time of a training step and its ratio to ChebNet, in brackets the paper's ratio and the difference. "
@@ -59,7 +72,12 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         ],
         Table(*complexity.table(timed["by_order"], "training", "order")),
     )
-    completion = Section(
+
+
+def _completion(completed: Document) -> Section:
+    from analysis import movielens
+
+    return Section(
         "Matrix completion, in small",
         [
             "Ratings that groups of users give to groups of movies are completed with a graph of each side, by a "
@@ -76,5 +94,3 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         ],
         Table(*movielens.error_table(completed)),
     )
-    numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
-    return [learning, timing, completion], numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.movielens.baselines.biases import biases
+from analysis.movielens.baselines.bias_model import biases
 from analysis.movielens.baselines.observed import Observed
 from cayleygsp._typing import FloatArray
 

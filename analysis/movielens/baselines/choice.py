@@ -11,13 +11,13 @@ import torch
 
 from analysis._checkpoint import Checkpoint
 from analysis._runner import Run
-from analysis.movielens.baselines.biases import biases
-from analysis.movielens.baselines.grals import grals
-from analysis.movielens.baselines.graph_nuclear import graph_nuclear
-from analysis.movielens.baselines.implicit_factors import implicit_factors
+from analysis.movielens.baselines.bias_model import biases
+from analysis.movielens.baselines.graph_completion import graph_nuclear
+from analysis.movielens.baselines.implicit_feedback import implicit_factors
 from analysis.movielens.baselines.neighbours import item_neighbours
 from analysis.movielens.baselines.nuclear import inductive, soft_impute
 from analysis.movielens.baselines.observed import Observed
+from analysis.movielens.baselines.smooth_factors import grals
 from analysis.movielens.data import Ratings, load_ratings, part_ratings
 from analysis.movielens.settings import BIASES, GMC, GRALS, IMC, IMPLICIT, MC, NEIGHBOURS, BaselineConfig
 from cayleygsp._typing import FloatArray, IntArray

@@ -28,7 +28,7 @@ def biases(known: Observed, user_penalty: float, movie_penalty: float, n_iter: i
     Examples
     --------
     >>> import numpy as np
-    >>> from analysis.movielens.baselines.biases import biases
+    >>> from analysis.movielens.baselines.bias_model import biases
     >>> from analysis.movielens.baselines.observed import Observed
     >>> ratings = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> biases(Observed.at(ratings, np.arange(4)), 0.0, 0.0)
