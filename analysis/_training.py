@@ -34,6 +34,8 @@ class Fit:
         Training data, minibatch and passes.
     schedule : callable
         Factor of the learning rates as a function of the share of steps that is done.
+    observe : callable
+        ``observe()`` is called after ``evaluate()`` and returns numbers that are kept of every epoch, by name.
     """
 
     model: nn.Module
@@ -44,6 +46,7 @@ class Fit:
     batch: int
     epochs: int
     schedule: Callable[[float], float] = lambda share: 1.0
+    observe: Callable[[], dict[str, float]] = dict
 
     def run(self, seed: int, checkpoint: Checkpoint) -> dict[str, Any]:
         """Train from the start, or from where the checkpoint says, and return the history.
@@ -54,8 +57,8 @@ class Fit:
         Returns
         -------
         dict
-            ``best_epoch``, ``best_validation``, ``validation`` (one number per epoch), and ``timing``: processor time
-            of the whole and of a step, waking time of the whole.
+            ``best_epoch``, ``best_validation``, ``validation`` (one number per epoch), lists of what was observed by
+            name, and ``timing``: processor time of the whole and of a step, waking time of the whole.
         """
         base = [group["lr"] for group in self.optimizer.param_groups]
         steps = math.ceil(self.n_samples / self.batch)
@@ -82,6 +85,7 @@ class Fit:
             "best_epoch": state["best_epoch"],
             "best_validation": state["validation"][state["best_epoch"]],
             "validation": state["validation"],
+            **state["observed"],
             "timing": {"cpu_seconds": cpu, "seconds": waking, "step_cpu_seconds": cpu / (self.epochs * steps)},
         }
 
@@ -98,7 +102,9 @@ class Fit:
         self.model.eval()
         with torch.no_grad():
             value = float(self.evaluate())
+            observed = self.observe()
         state["validation"] = [*state["validation"], value]
+        state["observed"] = {name: [*state["observed"].get(name, []), number] for name, number in observed.items()}
         if state["best_epoch"] < 0 or value > state["validation"][state["best_epoch"]]:
             state["best_epoch"] = epoch
             state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
@@ -107,7 +113,7 @@ class Fit:
     def _restored(self, checkpoint: Checkpoint) -> dict[str, Any]:
         state = checkpoint.load()
         if state is None:
-            best = {"best_epoch": -1, "best_model": {}, "validation": []}
+            best = {"best_epoch": -1, "best_model": {}, "validation": [], "observed": {}}
             return {"epoch": 0, "step": 0, "cpu_seconds": 0.0, "seconds": 0.0, **best}
         self.model.load_state_dict(state.pop("model"))
         self.optimizer.load_state_dict(state.pop("optimizer"))

@@ -1,6 +1,7 @@
-"""Settings for all tests: one thread for each library of linear algebra, and those of hypothesis."""
+"""Settings for all tests: one thread per library of linear algebra, those of hypothesis, where data sets are."""
 
 import os
+from pathlib import Path
 
 # Small matrices gain nothing from threads, whose waiting takes processors from the other workers. The libraries read
 # these when they are loaded, and programs that tests start inherit them; the package's own threads are as always.
@@ -13,3 +14,8 @@ settings.register_profile(
     "cayleygsp", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("cayleygsp")
+
+# Data sets beside the repository are used; tests never download.
+DATA = Path(__file__).parents[2] / "shared" / "data"
+if DATA.is_dir():
+    os.environ.setdefault("CAYLEYGSP_DATA", str(DATA))

@@ -6,24 +6,33 @@ from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from analysis._document import Document
 from cayleygsp._html import Picture, Section, Table
 
 
 def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, Any]]:
-    """Return the small forms of the paper's first experiment and of its timing study.
+    """Return the small forms of the paper's experiments and of its timing study.
 
     Parameters
     ----------
     argv : sequence of str
-        What both scripts are called with besides ``--quick``.
+        What all scripts are called with besides ``--quick``.
     """
-    from analysis import community, complexity
+    from analysis import community, complexity, movielens
 
     with TemporaryDirectory() as work:
         _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
+        _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
+    numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
+    return [_learning(trained), _timing(timed), _completion(completed)], numbers
+
+
+def _learning(trained: Document) -> Section:
+    from analysis import community
+
     config = trained["config"]
-    learning = Section(
+    return Section(
         "The paper's first experiment, in small",
         [
             f"Which of 15 communities is a noisy step signal on? One convolution with {community.N_FEATURES} features, "
@@ -41,7 +50,12 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         Table(*community.table(trained)),
         community.findings(trained),
     )
-    timing = Section(
+
+
+def _timing(timed: Document) -> Section:
+    from analysis import complexity
+
+    return Section(
         "Time of a layer, in small",
         [
             "Mean time of a training step and its ratio to ChebNet, in brackets the paper's ratio and the difference. "
@@ -58,4 +72,25 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         ],
         Table(*complexity.table(timed["by_order"], "training", "order")),
     )
-    return [learning, timing], {"community": trained["rows"], "complexity": timed["by_order"]}
+
+
+def _completion(completed: Document) -> Section:
+    from analysis import movielens
+
+    return Section(
+        "Matrix completion, in small",
+        [
+            "Ratings that groups of users give to groups of movies are completed with a graph of each side, by a "
+            f"recurrent network trained for {completed['config']['steps']} steps and by methods without networks. The "
+            "problem is drawn; that of the paper is python -m analysis.movielens.",
+        ],
+        [
+            Picture.from_figure(
+                "movielens",
+                movielens.draw(completed),
+                "Error over the steps of the training, and the error of every method.",
+                "Left, the error over the training steps; right, the error of the chosen networks and of the others.",
+            )
+        ],
+        Table(*movielens.error_table(completed)),
+    )

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from analysis import _datasets
+
 
 def run(script, folder, *more):
     """Run a script in its small size; return the numbers and the page that it wrote."""
@@ -18,3 +22,11 @@ def run(script, folder, *more):
     assert script.markdown(document) == page
     assert document["command"] in page
     return document, page
+
+
+def data_file(name):
+    """Return the path of a file of a data set, or skip the test: nothing is downloaded."""
+    path = _datasets.find_file(name)
+    if path is None:
+        pytest.skip(f"needs {name} in the folder that CAYLEYGSP_DATA names, or in {_datasets.cache_folder()}")
+    return path

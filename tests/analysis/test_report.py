@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import dataclasses
 import io
 import json
 import re
@@ -16,6 +17,7 @@ import analysis.community
 from analysis import report
 from analysis.community import script as community
 from analysis.complexity import settings as complexity
+from analysis.movielens import script as movielens
 from analysis.report import experiments, methods, script
 from analysis.report.findings import describe_runs
 from analysis.report.runs import Run
@@ -104,13 +106,16 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     # short, and in this process: others would have to load everything again
     compute, little = analysis.community.compute, ["--workers", "1", "--epochs", "2"]
     monkeypatch.setattr(analysis.community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
+    monkeypatch.setattr(movielens, "QUICK", dataclasses.replace(movielens.QUICK, steps=10))
     sections, numbers = experiments.experiment_sections(["--seed", "3"])
-    assert [picture.name for section in sections for picture in section.pictures] == ["community", "complexity"]
-    learning, timing = sections
+    names = [picture.name for section in sections for picture in section.pictures]
+    assert names == ["community", "complexity", "movielens"]
+    learning, timing, completion = sections
     assert [row[0] for row in learning.table.rows] == ["CayleyNet, exact", "ChebNet"]
     assert len(learning.closing) == 2
     assert {row["model"] for row in numbers["community"]} == {"exact", "ChebNet"}
     assert len(timing.table.rows) == len(complexity.MODELS)
+    assert len(completion.table.rows) == len(numbers["movielens"]) == len(movielens.QUICK_MODELS)
 
 
 def test_full_run_has_the_experiments_on_its_page(tmp_path, monkeypatch, short):

@@ -1,0 +1,126 @@
+"""The separable recurrent graph network: two factors of the ratings, diffused on two graphs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+import cayleygsp as cg
+from analysis.movielens.cell import RecurrentCell
+from analysis.movielens.data import Ratings
+from analysis.movielens.jacobi_layer import SpectralJacobiConv
+from analysis.movielens.settings import CAYLEY, JACOBI, ORDERS, SWEEPS, Config
+from cayleygsp._typing import FloatArray, IntArray
+from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
+
+Layer = CayleyConv | ChebConv | SpectralJacobiConv
+
+
+class Side(nn.Module):
+    """One graph with its convolution and its recurrent cell.
+
+    Parameters
+    ----------
+    model : str
+        Which filters.
+    config : Config
+        With the sizes.
+    laplacian : cayleygsp.Laplacian
+        Of the users or of the movies.
+    device : torch.device
+        Where to compute.
+    """
+
+    def __init__(self, model: str, config: Config, laplacian: cg.Laplacian, device: torch.device) -> None:
+        super().__init__()
+        self.conv = make_layer(model, config, laplacian)
+        self.cell = RecurrentCell(config.features, config.rank)
+        # in a list: constants are no part of the state of the model
+        self._laplacian = [GraphLaplacian.from_laplacian(laplacian, dtype=torch.float32, device=device)]
+
+    def forward(self, factor: Tensor, state: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Return the changed factor and the state of the cell."""
+        state, change = self.cell(self.conv(factor, self._laplacian[0]).relu(), state)
+        return factor + change, state
+
+
+class Network(nn.Module):
+    """The separable recurrent graph network of Monti et al. [1]_, with Chebyshev or Cayley filters.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Its graphs are used, none of its ratings.
+    start : tuple of ndarray
+        The factors to begin with, shapes (n_users, rank) and (n_movies, rank).
+    model : str
+        Which filters.
+    config : Config
+        With the sizes.
+    device : torch.device
+        Where to compute.
+
+    References
+    ----------
+    .. [1] F. Monti, M. Bronstein and X. Bresson, "Geometric matrix completion with recurrent multi-graph neural
+       networks", NIPS 2017.
+    """
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        start: tuple[FloatArray, FloatArray],
+        model: str,
+        config: Config,
+        device: torch.device,
+    ) -> None:
+        super().__init__()
+        self.diffusions = config.diffusions
+        self.users, self.movies = (Side(model, config, L, device) for L in ratings.laplacians)
+        self._start = [torch.as_tensor(factor, dtype=torch.float32, device=device) for factor in start]
+        self.to(device)
+
+    def forward(self) -> tuple[Tensor, Tensor]:
+        """Return the diffused factors of users and movies."""
+        factors = []
+        for side, factor in zip((self.users, self.movies), self._start, strict=True):
+            state = None
+            for _ in range(self.diffusions):
+                factor, state = side(factor, state)
+            factors.append(factor)
+        return factors[0], factors[1]
+
+
+def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
+    """Return the convolution of a model, with Glorot's start over all coefficients that reach an output."""
+    sizes, order = (config.rank, config.features), ORDERS[model]
+    layer: Layer
+    if model == JACOBI:
+        layer = SpectralJacobiConv(laplacian, *sizes, order, SWEEPS, zoom=config.zoom)
+    elif model == CAYLEY:
+        layer = CayleyConv(*sizes, order, zoom=config.zoom, tol=config.tol)
+    else:
+        layer = ChebConv(*sizes, order)
+    limit = math.sqrt(6 / (layer.weight.shape[0] * config.rank + config.features))
+    nn.init.uniform_(layer.weight, -limit, limit)
+    return layer
+
+
+def start_factors(ratings: Ratings, places: IntArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Return the factors of the best approximation of that rank to the ratings at some places, zeros elsewhere.
+
+    Examples
+    --------
+    >>> from analysis.movielens.data import load_ratings
+    >>> from analysis.movielens.network import start_factors
+    >>> ratings = load_ratings("drawn")
+    >>> W, H = start_factors(ratings, ratings.train, 4)
+    >>> W.shape, H.shape
+    ((60, 4), (90, 4))
+    """
+    U, s, Vt = np.linalg.svd(ratings.only(places), full_matrices=False)
+    root = np.sqrt(s[:rank])
+    return U[:, :rank] * root, Vt[:rank].T * root

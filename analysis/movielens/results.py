@@ -1,0 +1,122 @@
+"""What the runs show: test errors beside the paper's, times, and its claims."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from analysis._document import Document
+from analysis._experiment import beside, grouped
+from analysis._tables import format_seconds
+from analysis.movielens import paper
+from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, MOVIELENS, NAMES, PAPER
+
+# Distance to the paper's figure that counts as the same.
+MARGIN = 0.005
+
+
+def collect(data: str, networks: Sequence[Document], baselines: Sequence[Document]) -> Document:
+    """Return one row per model and protocol, the course of the training, and every run without its course."""
+    rows = [_row(row, networks, data) for row in grouped(networks, "rmse")]
+    rows += [_row(row, baselines, data) for row in grouped(baselines, "rmse")]
+    kept = [
+        {**run, "numbers": {name: value for name, value in run["numbers"].items() if name not in _CURVES}}
+        for run in [*networks, *baselines]
+    ]
+    curves = [
+        {**run["setting"], "seed": run["seed"], "every": run["numbers"]["best_step"] // (_best(run) + 1)}
+        | {"at_start": run["numbers"]["at_start"]}
+        | {name: run["numbers"][name] for name in _CURVES if name in run["numbers"]}
+        for run in networks
+    ]
+    return {"rows": rows, "curves": curves, "runs": kept}
+
+
+_CURVES = ("loss", "test_rmse", "validation_rmse")
+
+
+def _best(run: Document) -> int:
+    """Return at which look the network that was kept was found."""
+    numbers = run["numbers"]
+    chosen = numbers["validation_rmse"] if "validation_rmse" in numbers else numbers["loss"]
+    return chosen.index(min(chosen))
+
+
+def _row(row: Document, runs: Sequence[Document], data: str) -> Document:
+    model, protocol = row["setting"]["model"], row["setting"].get("protocol")
+    same = [run for run in runs if run["setting"] == row["setting"]]
+    known = data == MOVIELENS and protocol in (None, PAPER)
+    return {
+        "model": model,
+        "protocol": protocol,
+        **{name: row[name] for name in ("mean", "sd", "n")},
+        "paper": paper.RMSE.get(model) if known else None,
+        "n_parameters": same[0]["numbers"].get("n_parameters"),
+        "step_seconds": _median(same, "step_cpu_seconds"),
+        "test_seconds": _median(same, "test_cpu_seconds"),
+        "zooms": [run["numbers"]["zooms"] for run in same if run["numbers"].get("zooms")],
+        "chosen": [run["numbers"]["chosen"] for run in same if "chosen" in run["numbers"]],
+    }
+
+
+def _median(runs: Sequence[Document], name: str) -> float | None:
+    times = [run["timing"][name] for run in runs if name in run["timing"]]
+    return statistics.median(times) if times else None
+
+
+def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the test errors: one row per model, and a column for validation where there is some."""
+    cells: dict[str, dict[Any, str]] = {}
+    for row in document["rows"]:
+        text = beside(row["mean"], row["sd"], row["paper"], digits=4)
+        if row["n"] != document["n_runs"]:
+            text += f", {row['n']} of {document['n_runs']} seeds"
+        cells.setdefault(row["model"], {})[row["protocol"]] = text
+    rows = []
+    for model, texts in cells.items():
+        rows.append([NAMES[model], texts.get(PAPER, texts.get(None, "")), texts.get("validation", "")])
+    header = ["model", "test RMSE (the paper's, difference)", "chosen by validation ratings"]
+    n_columns = 3 if any(row[2] for row in rows) else 2
+    return header[:n_columns], [row[:n_columns] for row in rows]
+
+
+def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of what a network costs; times are processor time of one thread."""
+    networks = {row["model"]: row for row in document["rows"] if row["test_seconds"] is not None}
+    reference = networks.get(CHEB4)
+    rows = []
+    for model, row in networks.items():
+        ratio = row["test_seconds"] / reference["test_seconds"] if reference else None
+        in_paper = paper.TEST_TIMES.get(model) if document["config"]["data"] == MOVIELENS else None
+        text = "" if ratio is None else f"{ratio:.2f}" + (f" ({in_paper:.1f})" if in_paper else "")
+        zooms = ", ".join(f"{users:.2f} and {movies:.2f}" for users, movies in row["zooms"])
+        rows.append([NAMES[model], f"{row['n_parameters']:,}", format_seconds(row["step_seconds"])])
+        rows[-1] += [format_seconds(row["test_seconds"]), text, zooms]
+    return ["network", "parameters", "training step", "test", "ratio (the paper's)", "zooms, users and movies"], rows
+
+
+def findings(document: Document) -> list[str]:
+    """Say what the errors show of the paper's claims, each in a sentence that may turn out either way."""
+    means = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] in (None, PAPER)}
+    sentences = []
+    for row in document["rows"]:
+        if row["paper"] is not None and row["test_seconds"] is not None:
+            difference = row["mean"] - row["paper"]
+            word = "within" if abs(difference) <= MARGIN else "not within"
+            sentences.append(f"{NAMES[row['model']]} is {word} {MARGIN} of the paper's {row['paper']:.3f}.")
+    for model in (CAYLEY, JACOBI):
+        if model in means and CHEB8 in means:
+            word = "at or below" if means[model] <= means[CHEB8] else "above"
+            sentences.append(f"{NAMES[model]} is {word} Chebyshev filters with as many coefficients (r = 8).")
+    if CHEB4 in means and CHEB8 in means:
+        word = "at or below" if means[CHEB8] <= means[CHEB4] else "above"
+        sentences.append(f"Chebyshev filters of order 8 are {word} those of order 4.")
+    for row in document["rows"]:
+        other = means.get(row["model"])
+        if row["protocol"] not in (None, PAPER) and other is not None:
+            sentences.append(
+                f"{NAMES[row['model']]}: chosen by validation ratings instead of the training loss, and with fewer "
+                f"ratings to learn from, the error changes by {row['mean'] - other:+.4f}."
+            )
+    return sentences

@@ -1,0 +1,101 @@
+"""The command line of the experiment."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import Any
+
+from analysis import _runner
+from analysis._document import Document
+from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
+from analysis._runner import Experiment, Run
+from analysis._script import Script, Step
+from analysis._tables import Table
+from analysis.movielens.baselines.choice import search
+from analysis.movielens.figure import draw
+from analysis.movielens.page import markdown
+from analysis.movielens.results import collect, error_table, network_table
+from analysis.movielens.settings import (
+    BASELINES,
+    FULL,
+    FULL_BASELINES,
+    MODELS,
+    NETWORKS,
+    PAPER,
+    PROTOCOLS,
+    QUICK,
+    QUICK_BASELINES,
+    QUICK_MODELS,
+)
+from analysis.movielens.training import train
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this script."""
+    add_experiment_arguments(parser, FULL, QUICK, runs=3, quick_runs=1)
+    parser.add_argument(
+        "--model", nargs="+", choices=MODELS, metavar="MODEL", help=f"of {', '.join(MODELS)} (default: all)"
+    )
+    parser.add_argument(
+        "--protocol", nargs="+", choices=PROTOCOLS, default=[PAPER], help="how networks are chosen (default: paper)"
+    )
+    parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
+
+
+def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Reject invalid options, and fill in what was not given."""
+    check_experiment_arguments(parser, args)
+    args.model = list(dict.fromkeys(args.model or (QUICK_MODELS if args.quick else MODELS)))
+    args.protocol = list(dict.fromkeys(args.protocol))
+
+
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Train and solve what is not done yet, unless that is not wanted, and return errors and every run."""
+    config = args.config
+    seeds = range(args.seed, args.seed + args.runs)
+    networks = [
+        Run({"model": model, "protocol": protocol}, seed)
+        for seed in seeds
+        for model in args.model
+        for protocol in args.protocol
+        if model in NETWORKS
+    ]
+    baselines = [Run({"model": model}, seed) for seed in seeds for model in args.model if model in BASELINES]
+    others = dataclasses.replace(
+        QUICK_BASELINES if args.quick else FULL_BASELINES, data=config.data, validation_share=config.validation_share
+    )
+    facts = experiment_facts(args) | {"baseline_config": dataclasses.asdict(others)}
+    return facts | collect(
+        config.data,
+        _results(args, Experiment("movielens", config, networks, train)),
+        _results(args, Experiment("movielens_baselines", others, baselines, search)),
+    )
+
+
+def _results(args: argparse.Namespace, experiment: Experiment[Any]) -> list[Document]:
+    if args.finished:
+        done = [run for run in experiment.runs if (args.work / experiment.folder_name / f"{run.key}.json").exists()]
+        experiment = dataclasses.replace(experiment, runs=done)
+    if not experiment.runs:
+        return []
+    return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
+
+
+SCRIPT = Script(
+    "movielens",
+    "Complete the ratings of MovieLens-100k by recurrent graph networks with Chebyshev and Cayley filters and by "
+    "methods without networks, and compare with the paper. Interrupt it whenever you like: the same command goes on "
+    "where it was.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [
+        Table("Test error, RMSE", *error_table(document)),
+        Table("Networks", *network_table(document)),
+    ],
+    steps=lambda args: 0,  # the runs have a bar of their own
+    arguments=add_arguments,
+    check=check_arguments,
+)
+compute, main = SCRIPT.compute, SCRIPT.main

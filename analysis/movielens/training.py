@@ -1,0 +1,102 @@
+"""Training of one network, and what is kept of it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from analysis._checkpoint import Checkpoint
+from analysis._runner import Run
+from analysis._training import Fit
+from analysis.movielens.data import load_ratings, part_ratings
+from analysis.movielens.network import Network, start_factors
+from analysis.movielens.objective import Objective, predict, root_mean_square
+from analysis.movielens.settings import VALIDATION, Config
+from cayleygsp._typing import IntArray
+from cayleygsp.nn import ChebConv
+
+_N_TIMED = 15
+
+
+def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device) -> dict[str, Any]:
+    """Train one network and return its numbers.
+
+    The network is looked at every few steps. The one that is kept is that with the lowest training loss in the paper's
+    protocol, and that with the lowest error on the validation ratings in the other. Test errors are written down on
+    the way and decide nothing.
+    """
+    ratings, protocol = load_ratings(config.data), run.setting["protocol"]
+    parts = part_ratings(ratings, config.validation_share if protocol == VALIDATION else 0.0, run.seed)
+    start = start_factors(ratings, parts.start, config.rank)
+    with torch.random.fork_rng():
+        torch.manual_seed(run.seed)
+        network = Network(ratings, start, run.setting["model"], config, device)
+    objective = Objective(ratings, parts.fitted, config.gamma, device)
+
+    def at(places: IntArray) -> tuple[Tensor, Tensor]:
+        return torch.as_tensor(places, device=device), torch.as_tensor(ratings.values(places), device=device)
+
+    test, validation = at(ratings.test), at(parts.validation)
+    seen: dict[str, float] = {}
+
+    def look() -> float:
+        W, H = network()
+        seen["loss"] = float(objective.loss(W, H))
+        seen["test_rmse"] = root_mean_square(predict(W, H, test[0]) - test[1])
+        if protocol == VALIDATION:
+            seen["validation_rmse"] = root_mean_square(predict(W, H, validation[0]) - validation[1])
+        return -seen["validation_rmse" if protocol == VALIDATION else "loss"]
+
+    with torch.no_grad():
+        look()
+    at_start = dict(seen)
+    optimizer = torch.optim.Adam(network.parameters(), lr=config.lr)
+    fit = Fit(
+        network,
+        optimizer,
+        lambda indices: objective.loss(*network()),
+        look,
+        n_samples=config.every,
+        batch=1,
+        epochs=config.steps // config.every,
+        observe=lambda: dict(seen),
+    )
+    history = fit.run(run.seed, checkpoint)
+    return summary(network, history, at_start, config)
+
+
+def summary(network: Network, history: dict[str, Any], at_start: dict[str, float], config: Config) -> dict[str, Any]:
+    """Return the numbers of a run: the error of the network that was kept, the course of the training, and times."""
+    best = history["best_epoch"]
+    curves = {name: history[name] for name in at_start}
+    return {
+        "rmse": history["test_rmse"][best],
+        "best_step": (best + 1) * config.every,
+        "last_rmse": history["test_rmse"][-1],
+        "at_start": at_start,
+        **curves,
+        "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "zooms": learned_zooms(network),
+        "timing": history["timing"] | {"test_cpu_seconds": time_of_test(network)},
+    }
+
+
+def learned_zooms(network: Network) -> list[float] | None:
+    """Return the zooms of the user and of the movie graph, None for a network without."""
+    layers = [network.users.conv, network.movies.conv]
+    return [float(layer.zoom.detach()) for layer in layers if not isinstance(layer, ChebConv)] or None
+
+
+def time_of_test(network: Network) -> float:
+    """Return the processor time of computing the factors once, the median of some rounds."""
+    times = []
+    with torch.no_grad():
+        for _ in range(_N_TIMED):
+            start = time.process_time()
+            network()
+            times.append(time.process_time() - start)
+    return statistics.median(times)
