@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from cayleygsp._typing import FloatArray
-from cayleygsp.nn._step import GraphTensors
+from cayleygsp.nn.device_step import uses_loops
+from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.responses.basis import basis_size, power_coefficients
 
 # The basis in which a convolution is written.
@@ -47,7 +47,7 @@ def differentiable_series(
 
     Parameters
     ----------
-    log_zoom : Tensor, shape ()
+    log_zoom : Tensor, any shape
         log h.
     order : int
         r.
@@ -62,24 +62,33 @@ def differentiable_series(
 
     Returns
     -------
-    Tensor, shape (n_functions, n_terms)
-        In double precision.
+    Tensor, shape (..., n_functions, n_terms)
+        In double precision, and for each zoom.
     """
-    options: dict[str, Any] = {"dtype": torch.float64, "device": log_zoom.device}
-    half = (n_samples - torch.arange(n_samples, **options) - 0.5) * (math.pi / (2 * n_samples))
-    x = log_zoom.double().exp() * (lmax * torch.sin(half) ** 2)
-    k = torch.arange(n_terms, **options)
-    nodes = (torch.arange(n_samples, **options) + 0.5) * (math.pi / n_samples)
-    cosines = torch.cos(torch.outer(nodes, k)) * torch.where(k > 0, 2.0, 1.0) / n_samples
-    return basis_at(x, order, real).T @ cosines
+    h = log_zoom.double().exp()
+    half = (n_samples - _count(n_samples, h) - 0.5) * (math.pi / (2 * n_samples))
+    x = h[..., None] * (lmax * torch.sin(half) ** 2)
+    samples = basis_at(x, order, real).transpose(-1, -2)
+    # the cosine transform of real samples: a Fourier transform of the samples and their mirror image, shifted by half
+    # a sample
+    spectrum = torch.fft.rfft(torch.cat([samples, samples.flip(-1)], dim=-1))[..., :n_terms]
+    k = _count(n_terms, h)
+    angle = k * (math.pi / (2 * n_samples))
+    cosines = spectrum.real * torch.cos(angle) + spectrum.imag * torch.sin(angle)
+    return cosines * torch.where(k > 0, 1.0, 0.5) / n_samples
+
+
+def _count(n: int, like: Tensor) -> Tensor:
+    """Return 0 ... n - 1 in double precision."""
+    return torch.arange(n, dtype=torch.float64, device=like.device)
 
 
 def basis_at(x: Tensor, order: int, real: bool) -> Tensor:
-    """Return the basis functions at x = hλ, shape (n, n_functions)."""
+    """Return the basis functions at x = hλ, shape (..., n_functions) for x of shape (...)."""
     j = torch.arange(1, order + 1, dtype=x.dtype, device=x.device)
-    angle = j * (-2 * torch.atan2(torch.ones_like(x), x))[:, None]
+    angle = j * (-2 * torch.atan2(torch.ones_like(x), x))[..., None]
     parts = [2 * torch.cos(angle)] if real else [2 * torch.cos(angle), -2 * torch.sin(angle)]
-    return torch.cat([torch.ones_like(x)[:, None], torch.stack(parts, 2).flatten(1)], dim=1)
+    return torch.cat([torch.ones_like(x)[..., None], torch.stack(parts, -1).flatten(-2)], dim=-1)
 
 
 def series_coefficients(
@@ -116,7 +125,7 @@ def series_coefficients(
     if log_zoom is None:
         return None, order + 1
     lmax = _bound_of(graph) if bound is None else bound
-    if log_zoom.device.type == "cpu":
+    if uses_loops(log_zoom):
         a = series_matrix(basis, order, zoom_of(log_zoom), lmax, tol)
         return torch.tensor(a, dtype=like.dtype), a.shape[1]
     # elsewhere nothing is read back: the degree comes from the hint, the coefficients are computed there

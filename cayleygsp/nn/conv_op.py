@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cayleygsp.nn._step import GraphTensors, combine, terms
+from cayleygsp.nn._step import combine, terms
 from cayleygsp.nn.coefficients import (
     CAYLEY,
     CAYLEY_REAL,
@@ -36,6 +36,7 @@ from cayleygsp.nn.coefficients import (
 )
 from cayleygsp.nn.forward_mode import reject_forward_mode
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.responses.basis import zoom_derivative
 
 
@@ -75,7 +76,7 @@ def cayley_conv(
     """
     reject_forward_mode(x, weight, log_zoom)
     basis = CAYLEY_REAL if real else CAYLEY
-    graph = list(laplacian.tensors(x.dtype, own_scale=False))
+    graph = laplacian.tensors(x.dtype, own_scale=False).tensors()
     n_kept = _blocks_to_keep(weight, log_zoom, basis)
     return conv(x, weight, log_zoom, graph, basis, tol, laplacian.bound, zoom_hint, n_kept)[0]
 
@@ -97,7 +98,7 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
     Tensor, shape (batch, n, out_channels)
     """
     reject_forward_mode(x, weight)
-    graph = list(laplacian.tensors(x.dtype, own_scale=True))
+    graph = laplacian.tensors(x.dtype, own_scale=True).tensors()
     return conv(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, _blocks_to_keep(weight, None, CHEBYSHEV))[0]
 
 

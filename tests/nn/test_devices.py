@@ -20,13 +20,8 @@ from cayleygsp.nn import (
     JacobiFeatures,
     PrecomputedCayleyConv,
     SpectralConv,
-    _step,
-    chebyshev_features,
-    coefficients,
-    conv_op,
-    jacobi_features,
-    product_op,
 )
+from cayleygsp.nn.device_step import torch_operations
 from tests.nn.helpers import edges_of, random_adjacency, random_graph, randomized, signals
 
 # said by torch of its own format
@@ -54,53 +49,14 @@ def gradients(layer, x, laplacian):
     return [t.detach().cpu() for t in (y, x.grad, *(p.grad for p in layer.parameters()))]
 
 
-def use_torch_operations(monkeypatch):
-    """Compute on the CPU as on other devices; return the names of what was called."""
-    called = []
-
-    def terms(graph, x, coeffs, n_terms):
-        called.append("terms")
-        n_blocks = n_terms if coeffs is None else coeffs.shape[0]
-        y = x.new_empty((x.shape[0], x.shape[1], n_blocks, x.shape[2]))
-        return _step._terms_by_torch(graph, x, coeffs, n_terms, y)
-
-    def combine(graph, z, coeffs, n_terms):
-        called.append("combine")
-        return _step._combine_by_torch(graph, z, coeffs, n_terms)
-
-    def product(graph, x):
-        called.append("product")
-        return graph.diagonal[:, None] * x - _step._adjacency(graph) @ x
-
-    def series(log_zoom, like, graph, basis, order, tol, bound, hint):
-        if log_zoom is None:
-            return None, order + 1
-        n_terms = coefficients.series_matrix(basis, order, 1.5 * float(log_zoom.exp()), bound, tol).shape[1]
-        real = basis == coefficients.CAYLEY_REAL
-        return coefficients.differentiable_series(log_zoom, order + 1, bound, n_terms, 2 * n_terms, real=real), n_terms
-
-    def blocks(*arguments):
-        called.append("blocks")
-        return jacobi_features.blocks_by_torch(*arguments)
-
-    for file in (conv_op, chebyshev_features):
-        monkeypatch.setattr(file, "terms", terms)
-    monkeypatch.setattr(conv_op, "combine", combine)
-    monkeypatch.setattr(conv_op, "series_coefficients", series)
-    monkeypatch.setattr(product_op, "product", product)
-    monkeypatch.setattr(jacobi_features, "_blocks_by_loops", blocks)
-    return called
-
-
 @pytest.mark.parametrize("make", LAYERS)
-def test_torch_operations_give_what_the_compiled_loops_give(monkeypatch, make):
+def test_torch_operations_give_what_the_compiled_loops_give(make):
     layer = randomized(make())
     _, laplacian = random_graph()
     x = signals(4, 13, layer.in_channels)
     by_loops = gradients(copy.deepcopy(layer), x, laplacian)
-    called = use_torch_operations(monkeypatch)
-    by_torch = gradients(layer, x, laplacian)
-    assert called
+    with torch_operations():
+        by_torch = gradients(layer, x, laplacian)
     for got, wanted in zip(by_torch, by_loops, strict=True):
         torch.testing.assert_close(got, wanted, rtol=1e-7, atol=1e-7)
 
@@ -120,13 +76,12 @@ def make_features(name, device="cpu"):
 
 
 @pytest.mark.parametrize("name", ["chebyshev", "jacobi"])
-def test_features_by_torch_operations_are_those_of_the_compiled_loops(monkeypatch, name):
+def test_features_by_torch_operations_are_those_of_the_compiled_loops(name):
     features, layer = make_features(name)
     expected = layer(features)
-    called = use_torch_operations(monkeypatch)
-    features, layer = make_features(name)
-    torch.testing.assert_close(layer(features), expected, rtol=1e-9, atol=1e-9)
-    assert called
+    with torch_operations():
+        features, layer = make_features(name)
+        torch.testing.assert_close(layer(features), expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("device", CARDS)
