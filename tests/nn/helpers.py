@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 import cayleygsp as cg
-from cayleygsp.nn import GraphLaplacian
+from cayleygsp.nn import GraphLaplacian, _step, chebyshev_features, coefficients, conv_op, jacobi_features, product_op
 from tests.oracle import dense_filter
 
 NORMALIZATIONS = ("sym", None)
@@ -69,3 +69,41 @@ def compiled(module, **options):
     """Compile without breaks, forgetting what other tests compiled: torch counts versions of the same code."""
     torch.compiler.reset()
     return torch.compile(module, fullgraph=True, **options)
+
+
+def use_torch_operations(monkeypatch):
+    """Compute on the CPU as on other devices; return the names of what was called."""
+    called = []
+
+    def terms(graph, x, coeffs, n_terms):
+        called.append("terms")
+        n_blocks = n_terms if coeffs is None else coeffs.shape[0]
+        y = x.new_empty((x.shape[0], x.shape[1], n_blocks, x.shape[2]))
+        return _step._terms_by_torch(graph, x, coeffs, n_terms, y)
+
+    def combine(graph, z, coeffs, n_terms):
+        called.append("combine")
+        return _step._combine_by_torch(graph, z, coeffs, n_terms)
+
+    def product(graph, x):
+        called.append("product")
+        return graph.diagonal[:, None] * x - _step._adjacency(graph) @ x
+
+    def series(log_zoom, like, graph, basis, order, tol, bound, hint):
+        if log_zoom is None:
+            return None, order + 1
+        n_terms = coefficients.series_matrix(basis, order, 1.5 * float(log_zoom.exp()), bound, tol).shape[1]
+        real = basis == coefficients.CAYLEY_REAL
+        return coefficients.differentiable_series(log_zoom, order + 1, bound, n_terms, 2 * n_terms, real=real), n_terms
+
+    def blocks(*arguments):
+        called.append("blocks")
+        return jacobi_features.blocks_by_torch(*arguments)
+
+    for file in (conv_op, chebyshev_features):
+        monkeypatch.setattr(file, "terms", terms)
+    monkeypatch.setattr(conv_op, "combine", combine)
+    monkeypatch.setattr(conv_op, "series_coefficients", series)
+    monkeypatch.setattr(product_op, "product", product)
+    monkeypatch.setattr(jacobi_features, "_blocks_by_loops", blocks)
+    return called
