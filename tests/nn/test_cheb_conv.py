@@ -23,6 +23,12 @@ from tests.nn.helpers import (
 from tests.oracle import dense_filter
 from tests.strategies import weighted_graphs
 
+# torch says this of its own sparse formats, PyTorch Geometric of its use of TorchScript
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Sparse CSR tensor support"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*"),
+]
+
 
 def make(in_channels, out_channels, order=4, seed=0, **options):
     return randomized(ChebConv(in_channels, out_channels, order, **options), seed)
