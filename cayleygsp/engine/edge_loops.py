@@ -157,8 +157,8 @@ def descend(
         degrees k0 + size - 1 and the one above (at the top, the one below), and replaced on the way; else as
         :func:`ascend` left them.
     first_is_u : bool
-        Whether entry (i, j) gets the product of row i of u with row j of t, in the rows of ``other``; else that of row i
-        of t with row j of u, in the rows of ``graph``.
+        Whether entry (i, j) gets the product of row i of u with row j of t, in the rows of ``other``; else that of row
+        i of t with row j of u, in the rows of ``graph``.
     tied : bool
         Give the entries (i, j) and (j, i) the mean of the two.
     entries, diagonal : ndarray

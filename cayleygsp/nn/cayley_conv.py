@@ -66,7 +66,8 @@ class CayleyConv(GraphConv):
     bias : bool
         Whether to add a learned number to each output channel.
     zoom_per_channel : bool
-        A zoom for each output channel; slower, as each has a recurrence of its own.
+        A zoom for each output channel. Method "chebyshev" runs one recurrence for all of them, as long as the largest
+        zoom needs; the others run one for each channel.
 
     Attributes
     ----------
@@ -210,7 +211,7 @@ class CayleyConv(GraphConv):
             if self.out_channels < self.in_channels:
                 return self._filter_all(x @ self.weight, laplacian)
             return self._filter_all(x, laplacian) @ self.weight
-        if self.zoom_per_channel:
+        if self.zoom_per_channel and self.method != "chebyshev":
             columns = [
                 self._mix(x, self.weight[:, :, o : o + 1], self.log_zoom[o], laplacian)
                 for o in range(self.out_channels)

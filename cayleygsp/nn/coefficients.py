@@ -91,6 +91,32 @@ def basis_at(x: Tensor, order: int, real: bool) -> Tensor:
     return torch.cat([torch.ones_like(x)[..., None], torch.stack(parts, -1).flatten(-2)], dim=-1)
 
 
+def zoom_slopes(blocks: Tensor, basis: str) -> Tensor:
+    r"""Return what a linear map gives for the derivatives in log h of the basis, from what it gives for the basis.
+
+    It is :func:`cayleygsp.responses.basis.zoom_derivative` times the blocks, without a matrix that would have to be
+    sent to the device.
+
+    Parameters
+    ----------
+    blocks : Tensor, shape (..., n_functions of order r + 1, m)
+        The map's values for the basis of order r + 1.
+    basis : str
+        The basis.
+
+    Returns
+    -------
+    Tensor, shape (..., n_functions of order r, m)
+    """
+    parts = 1 if basis == CAYLEY_REAL else 2
+    n = blocks.shape[-2] - 1 - parts  # functions beside the constant one
+    one, rest = blocks[..., :1, :], blocks[..., 1:, :]
+    nothing = torch.zeros_like(one)
+    below = torch.cat([2 * one, nothing, rest] if parts == 2 else [2 * one, rest], dim=-2)[..., :n, :]
+    j = torch.arange(n, device=blocks.device) // parts + 1
+    return torch.cat([nothing, (j[:, None] / 2).to(blocks.dtype) * (below - rest[..., parts:, :])], dim=-2)
+
+
 def series_coefficients(
     log_zoom: Tensor | None,
     like: Tensor,
@@ -105,8 +131,9 @@ def series_coefficients(
 
     Parameters
     ----------
-    log_zoom : Tensor or None
-        log h; None for the Chebyshev basis.
+    log_zoom : Tensor, shape () or (n_zooms,), or None
+        log h; None for the Chebyshev basis. With many zooms there is a matrix for each, all with the terms that the
+        largest needs.
     like : Tensor
         In the precision that is wanted.
     graph : GraphTensors
@@ -125,11 +152,11 @@ def series_coefficients(
     if log_zoom is None:
         return None, order + 1
     lmax = _bound_of(graph) if bound is None else bound
-    if uses_loops(log_zoom):
+    if uses_loops(log_zoom) and log_zoom.dim() == 0:
         a = series_matrix(basis, order, zoom_of(log_zoom), lmax, tol)
         return torch.tensor(a, dtype=like.dtype), a.shape[1]
     # elsewhere nothing is read back: the degree comes from the hint, the coefficients are computed there
-    zoom = zoom_of(log_zoom) if hint is None else hint
+    zoom = zoom_of(log_zoom.detach().max()) if hint is None else hint
     n_terms = series_matrix(basis, order, zoom, lmax, tol).shape[1]
     n_terms = -(-n_terms // 8) * 8
     series = differentiable_series(log_zoom, order + 1, lmax, n_terms, 2 * n_terms, real=basis == CAYLEY_REAL)

@@ -5,7 +5,8 @@ functions :math:`\varphi_b` being those of :mod:`cayleygsp.responses.basis` or C
 the narrower side: :math:`\varphi_b(\Delta) X` first and then a dense product, or :math:`X W_b` first and then one
 recurrence for their sum.
 
-The gradients follow from the symmetry of Δ. With the incoming gradient :math:`\bar Y`,
+The gradients follow from the symmetry of Δ (for a matrix that is not symmetric, take the transposed in what follows).
+With the incoming gradient :math:`\bar Y`,
 
 .. math:: \bar X = \sum_b \varphi_b(\Delta) \bar Y W_b^\top, \qquad
           \bar W_b = X^\top \varphi_b(\Delta) \bar Y = (\varphi_b(\Delta) X)^\top \bar Y,
@@ -33,11 +34,12 @@ from cayleygsp.nn.coefficients import (
     block_count,
     order_of,
     series_coefficients,
+    zoom_slopes,
 )
-from cayleygsp.nn.forward_mode import reject_forward_mode
+from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.responses.basis import zoom_derivative
+from cayleygsp.nn.series_op import series_conv
 
 
 def cayley_conv(
@@ -58,10 +60,10 @@ def cayley_conv(
         Signals.
     weight : Tensor, shape (2r + 1, in_channels, out_channels)
         Coefficients in the basis of :func:`cayleygsp.responses.basis.power_basis`; r + 1 of them if ``real``.
-    log_zoom : Tensor, shape ()
-        log h.
+    log_zoom : Tensor, shape () or (out_channels,)
+        log h, one or one per output channel.
     laplacian : GraphLaplacian
-        The graph; a constant.
+        The graph, whose values may ask for a gradient.
     tol : float
         Largest error of each basis function, which is of size 2.
     real : bool
@@ -76,12 +78,17 @@ def cayley_conv(
     """
     reject_forward_mode(x, weight, log_zoom)
     basis = CAYLEY_REAL if real else CAYLEY
-    graph = laplacian.tensors(x.dtype, own_scale=False).tensors()
+    graph = laplacian.tensors(x.dtype, own_scale=False)
+    bound = laplacian.bound
+    if log_zoom.dim() or _needs_gradient(graph):
+        # the scale is no part of a Cayley filter, and edges have two halves
+        constant = graph._replace(scale=graph.scale.detach())
+        return series_conv(x, weight, log_zoom, constant.tensors(), basis, tol, bound, zoom_hint, True, True)
     n_kept = _blocks_to_keep(weight, log_zoom, basis)
-    return conv(x, weight, log_zoom, graph, basis, tol, laplacian.bound, zoom_hint, n_kept)[0]
+    return conv(x, weight, log_zoom, graph.tensors(), basis, tol, bound, zoom_hint, n_kept)[0]
 
 
-def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
+def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian, *, reversible: bool = True) -> Tensor:
     r"""Return :math:`\sum_k T_k(\tilde\Delta) X W_k`, every graph scaled by its own bound of the spectrum.
 
     Parameters
@@ -91,15 +98,25 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
     weight : Tensor, shape (r + 1, in_channels, out_channels)
         Coefficients.
     laplacian : GraphLaplacian
-        The graph; a constant.
+        The graph, whose values may ask for a gradient.
+    reversible : bool
+        Whether the spectrum is known to be within the bound that scales it. Otherwise gradients in the graph take
+        memory for one term in four.
 
     Returns
     -------
     Tensor, shape (batch, n, out_channels)
     """
     reject_forward_mode(x, weight)
-    graph = laplacian.tensors(x.dtype, own_scale=True).tensors()
-    return conv(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, _blocks_to_keep(weight, None, CHEBYSHEV))[0]
+    graph = laplacian.tensors(x.dtype, own_scale=True)
+    if _needs_gradient(graph):
+        return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, reversible, False)
+    n_kept = _blocks_to_keep(weight, None, CHEBYSHEV)
+    return conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, n_kept)[0]
+
+
+def _needs_gradient(graph: GraphTensors) -> bool:
+    return torch.is_grad_enabled() and any(t.requires_grad for t in graph.tensors())
 
 
 def _blocks_to_keep(weight: Tensor, log_zoom: Tensor | None, basis: str) -> int:
@@ -180,7 +197,7 @@ def conv_backward(
     batch, n, f_out = gradient.shape
     size, f_in, _ = weight.shape
     order = order_of(basis, size)
-    L = GraphTensors(*graph)
+    L = GraphTensors(*graph).transposed()
     dx = dw_all = gradient.new_empty(0)
     with torch.autocast(gradient.device.type, enabled=False):
         a, n_terms = series_coefficients(log_zoom, gradient, L, basis, order, tol, bound, hint)
@@ -199,15 +216,14 @@ def conv_backward(
             if need_x:
                 mixing = weight.transpose(0, 1).reshape(f_in, size * f_out)
                 dx = (U[:, : size * f_out] @ mixing.T).view(batch, n, f_in)
-        dh = _zoom_gradient(weight, dw_all, basis, order) if need_zoom else gradient.new_empty(0)
+        dh = _zoom_gradient(weight, dw_all, basis) if need_zoom else gradient.new_empty(0)
     dw = dw_all[:size].contiguous() if need_weight else gradient.new_empty(0)
     return dx, dw, dh
 
 
-def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str, order: int) -> Tensor:
+def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
     """Return the gradient in log h, from the gradients in the weights of the basis of order r + 1."""
-    S = torch.as_tensor(zoom_derivative(order, real=basis == CAYLEY_REAL), dtype=weight.dtype, device=weight.device)
-    return (S * (weight.reshape(S.shape[0], -1) @ dw_all.reshape(S.shape[1], -1).T)).sum()
+    return (weight.flatten(1) * zoom_slopes(dw_all.flatten(1), basis)).sum()
 
 
 @conv_backward.register_fake
@@ -251,12 +267,5 @@ def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
     return (*gradients, [None] * len(graph), None, None, None, None, None)
 
 
-def _no_second_backward(ctx: Any, *gradients: Any) -> Any:
-    raise NotImplementedError(
-        "the gradients of cayleygsp's layers cannot be differentiated again (create_graph=True); use method='exact', "
-        "which is made of ordinary torch operations"
-    )
-
-
 conv.register_autograd(_backward, setup_context=_save)
-conv_backward.register_autograd(_no_second_backward, setup_context=lambda ctx, inputs, output: None)
+conv_backward.register_autograd(reject_second_derivative, setup_context=lambda ctx, inputs, output: None)

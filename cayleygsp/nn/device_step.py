@@ -89,7 +89,7 @@ class ScaledMatrix:
         torch.addmm(out, self.matrix, u, alpha=factor, out=out)
 
     def products(self, p: Tensor, q: Tensor, factor: float, tied: bool) -> Tensor:
-        """Return factor * <p_i, q_j> for each entry of the sparse tensor; if ``tied``, the mean of (i, j) and (j, i)."""
+        """Return factor * <p_i, q_j> for each entry (i, j); if ``tied``, the mean of (i, j) and (j, i)."""
         sums = torch.sparse.sampled_addmm(self.matrix, p, q.T, beta=0.0, alpha=factor / 2 if tied else factor).values()
         if tied:
             sums = sums + torch.sparse.sampled_addmm(self.matrix, q, p.T, beta=0.0, alpha=factor / 2).values()

@@ -35,11 +35,6 @@ def check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int |
         raise ValueError(f"`edge_index` must have shape (2, n_edges), got {tuple(edge_index.shape)}")
     n_edges, device = edge_index.shape[1], edge_index.device
     if edge_weight is not None:
-        if edge_weight.requires_grad:
-            raise ValueError(
-                "`edge_weight` must not require a gradient: the layers take the graph as constant; pass "
-                "edge_weight.detach()"
-            )
         if not edge_weight.is_floating_point():
             raise TypeError(f"`edge_weight` must hold floating point numbers, got dtype {edge_weight.dtype}")
         if edge_weight.shape != (n_edges,):
@@ -75,7 +70,7 @@ def _check_values(edge_index: Tensor, edge_weight: Tensor | None, n: int, batch:
     if low < 0 or high >= n:
         raise ValueError(f"`edge_index` must be between 0 and {n - 1}, got {low if low < 0 else high}")
     row, col = edge_index
-    w = torch.ones(row.shape[0], dtype=torch.float64) if edge_weight is None else edge_weight.double()
+    w = torch.ones(row.shape[0], dtype=torch.float64) if edge_weight is None else edge_weight.detach().double()
     if not torch.isfinite(w).all() or bool((w < 0).any()):
         k = int((~(torch.isfinite(w) & (w >= 0))).nonzero()[0])
         raise ValueError(f"`edge_weight` must be finite and not negative, got {w[k].item():g} at edge {k}")

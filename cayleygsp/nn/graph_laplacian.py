@@ -13,6 +13,7 @@ from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_choice
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn._step import GraphTensors
+from cayleygsp.nn.edge_values import asks_for_gradient, edge_values
 from cayleygsp.nn.edges import as_edges, check_edges, given_lmax
 from cayleygsp.nn.laplacian_op import build_laplacian
 
@@ -175,8 +176,12 @@ class GraphLaplacian(nn.Module):
             if dtype is None:
                 dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
             indptr, indices, values, diagonal, lmax = build_laplacian(
-                edge_index, edge_weight, n, normalization == "sym", batch
+                edge_index, None if edge_weight is None else edge_weight.detach(), n, normalization == "sym", batch
             )
+            if asks_for_gradient(edge_weight):
+                assert edge_weight is not None
+                order = torch.argsort(edge_index[0], stable=True)
+                values, diagonal = edge_values(edge_index, edge_weight, n, normalization, order)
             if lambda_max is not None:
                 lmax = given_lmax(lambda_max, lmax, batch)
             bound = None if torch.compiler.is_compiling() else _largest(lmax)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, order_of
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.product_op import graph_product
 
 

@@ -16,6 +16,7 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 from cayleygsp._validation import check_integer
 from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.nn.edge_values import asks_for_gradient
 from cayleygsp.nn.graph_key import GraphKey
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization, outside_inference
 
@@ -192,7 +193,9 @@ class GraphConv(nn.Module, ABC):
             if isinstance(edges, GraphLaplacian):
                 return edges
         given = (edges, edge_weight, batch, lambda_max)
-        key = None if torch.compiler.is_compiling() else GraphKey.of(given, x, self.weight)
+        key = None
+        if not torch.compiler.is_compiling() and not asks_for_gradient(edge_weight):  # what has a gradient is used once
+            key = GraphKey.of(given, x, self.weight)
         prepared = self._prepared  # read once: another thread may set it
         if key is not None and prepared is not None and prepared[0].matches(key):
             return prepared[1]
