@@ -135,16 +135,15 @@ def _sum_terms(recurrences: Recurrences, V: Mixing, source: Tensor, n: int) -> T
     for k0, chunk in _go_up(recurrences, _first_terms(source, V.n_terms, n), V.n_terms):
         mixing = V.chunk(k0, chunk.shape[0])
         y = mixing.new_zeros((source.shape[0], mixing.shape[2])) if y is None else y
-        _add_mixed(y, chunk, mixing)
+        y.addmm_(_side_by_side(chunk, source), mixing.reshape(-1, mixing.shape[2]))
     assert y is not None
     return y
 
 
-def _add_mixed(y: Tensor, chunk: Tensor, mixing: Tensor) -> None:
-    """Add the sum over k of t_k V_k, over the degrees of a chunk, to y."""
-    size, f_source, f_other = mixing.shape
-    rows = chunk.reshape(size, -1, f_source).transpose(0, 1).reshape(-1, size * f_source)
-    y.addmm_(rows, mixing.reshape(size * f_source, f_other))
+def _side_by_side(chunk: Tensor, source: Tensor) -> Tensor:
+    """Return the terms of a chunk with their channels side by side in each row, for one dense product with them all."""
+    size, (n_rows, channels) = chunk.shape[0], source.shape
+    return chunk.reshape(size, n_rows, channels).transpose(0, 1).reshape(n_rows, size * channels)
 
 
 def _clenshaw(
@@ -231,11 +230,13 @@ def series_conv_backward(
             in_x = None
             if need_mixing or need_graph or not terms_of_input:
                 for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
+                    if need_mixing or not terms_of_input:
+                        rows = _side_by_side(chunk, source)
                     if need_mixing:
-                        V.add(k0, chunk.reshape(chunk.shape[0], -1, source.shape[1]).transpose(1, 2) @ other)
+                        V.add(k0, (rows.T @ other).view(chunk.shape[0], source.shape[1], other.shape[1]))
                     if need_x and not terms_of_input:
                         in_x = torch.zeros_like(other) if in_x is None else in_x
-                        _add_mixed(in_x, chunk, V.chunk(k0, chunk.shape[0]))
+                        in_x.addmm_(rows, V.chunk(k0, chunk.shape[0]).reshape(-1, other.shape[1]))
             if need_graph or (need_x and terms_of_input):
                 sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
                 in_x = sums if terms_of_input else in_x
