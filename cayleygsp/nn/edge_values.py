@@ -59,9 +59,10 @@ def edge_values(
     beside = torch.where(source == target, 0.0, w)
     zeros = torch.zeros(n, dtype=torch.float64, device=w.device)
 
+    ends = torch.cat([source, target]) if tied else source
+
     def degrees(weights: Tensor) -> Tensor:
-        begin = zeros.index_add(0, source, weights)
-        return (begin + zeros.index_add(0, target, weights)) / 2 if tied else begin
+        return zeros.index_add(0, ends, torch.cat([weights, weights]) / 2 if tied else weights)
 
     diagonal = degrees(beside)
     if normalization is None:

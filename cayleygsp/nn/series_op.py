@@ -170,14 +170,24 @@ def _clenshaw(
         if terms is not None and kept is not None:
             t = terms
             if number < len(chunks) - 1:  # those of the last chunk are still there
-                _start_chunk(t, kept, number, other)
+                _start_chunk(t, kept, number)
                 recurrences.ascend(k0, size, t)
         recurrences.descend(k0, size, n_terms - 1, u, t, backwards=kept is None)
     assert u is not None
     return u[0].reshape(other.shape[0], -1)
 
 
-def _start_chunk(t: Tensor, kept: list[Tensor], number: int, source: Tensor) -> None:
+def _take_in(V: Mixing, k0: int, rows: Tensor, other: Tensor, in_x: Tensor | None, *, need_mixing: bool) -> None:
+    """Add what the terms of a chunk, side by side in ``rows``, give to the gradients in V_k and in the input."""
+    channels = other.shape[1]
+    mixing = V.chunk(k0, min(CHUNK, V.n_terms - k0))
+    if need_mixing:
+        V.add(k0, (rows.T @ other).view(mixing.shape))
+    if in_x is not None:
+        in_x.addmm_(rows, mixing.reshape(-1, channels))
+
+
+def _start_chunk(t: Tensor, kept: list[Tensor], number: int) -> None:
     """Put the two terms before a chunk in their places, or the first term."""
     if number:
         t[:2] = kept[number]
@@ -227,16 +237,11 @@ def series_conv_backward(
                 source, other = other, source
             kept = None if reversible or not need_graph else [source.view(1, n, -1)]
             terms = _first_terms(source, V.n_terms, n)
-            in_x = None
-            if need_mixing or need_graph or not terms_of_input:
+            in_x = None if terms_of_input or not need_x else torch.zeros_like(other)
+            if need_mixing or need_graph or in_x is not None:
                 for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
-                    if need_mixing or not terms_of_input:
-                        rows = _side_by_side(chunk, source)
-                    if need_mixing:
-                        V.add(k0, (rows.T @ other).view(chunk.shape[0], source.shape[1], other.shape[1]))
-                    if need_x and not terms_of_input:
-                        in_x = torch.zeros_like(other) if in_x is None else in_x
-                        in_x.addmm_(rows, V.chunk(k0, chunk.shape[0]).reshape(-1, other.shape[1]))
+                    if need_mixing or in_x is not None:
+                        _take_in(V, k0, _side_by_side(chunk, source), other, in_x, need_mixing=need_mixing)
             if need_graph or (need_x and terms_of_input):
                 sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
                 in_x = sums if terms_of_input else in_x

@@ -1,4 +1,4 @@
-"""The path of devices without compiled loops: nothing is read back or sent, and memory does not grow with the degree."""
+"""The path of devices without compiled loops: nothing is read or sent, and memory does not grow with the degree."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def test_the_host_neither_reads_nor_sends_anything(channels, kind, learned):
         else:
             y = cayley_conv(x, weight, log_zoom, prepared, real=kind == "real", zoom_hint=1.5)
         y.square().sum().backward()
-    assert x.grad.isfinite().all() and weight.grad.isfinite().all()
+    assert x.grad.isfinite().all()
+    assert weight.grad.isfinite().all()
     assert (edge_weight.grad is not None) == learned
 
 
