@@ -167,8 +167,7 @@ class ChebConv(GraphConv):
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
-        reversible = isinstance(laplacian, GraphLaplacian) or laplacian.reversible
-        return cheb_conv(x, self.weight, laplacian, reversible=reversible)
+        return cheb_conv(x, self.weight, laplacian)
 
     def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""

@@ -16,6 +16,9 @@ from cayleygsp.responses.basis import basis_size, power_coefficients
 # The basis in which a convolution is written.
 CAYLEY, CAYLEY_REAL, CHEBYSHEV = "cayley", "cayley_real", "chebyshev"
 
+# Numbers that the series of several zooms may have, for their samples to be transformed at once.
+_SAMPLES = 2**15
+
 
 def order_of(basis: str, size: int) -> int:
     """Return the order r of filters that have ``size`` coefficients in a basis."""
@@ -159,8 +162,12 @@ def series_coefficients(
     zoom = zoom_of(log_zoom.detach().max()) if hint is None else hint
     n_terms = series_matrix(basis, order, zoom, lmax, tol).shape[1]
     n_terms = -(-n_terms // 8) * 8
-    series = differentiable_series(log_zoom, order + 1, lmax, n_terms, 2 * n_terms, real=basis == CAYLEY_REAL)
-    return series.to(like.dtype), n_terms
+    real = basis == CAYLEY_REAL
+    # some zooms at a time, so that the samples of all do not stand in memory together
+    at_once = max(_SAMPLES // (block_count(basis, order, extended=True) * n_terms), 1)
+    parts = log_zoom.split(at_once) if log_zoom.dim() else (log_zoom,)
+    series = [differentiable_series(z, order + 1, lmax, n_terms, 2 * n_terms, real=real).to(like.dtype) for z in parts]
+    return series[0] if len(series) == 1 else torch.cat(series), n_terms
 
 
 def zoom_of(log_zoom: Tensor) -> float:

@@ -88,7 +88,7 @@ def cayley_conv(
     return conv(x, weight, log_zoom, graph.tensors(), basis, tol, bound, zoom_hint, n_kept)[0]
 
 
-def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian, *, reversible: bool = True) -> Tensor:
+def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
     r"""Return :math:`\sum_k T_k(\tilde\Delta) X W_k`, every graph scaled by its own bound of the spectrum.
 
     Parameters
@@ -99,9 +99,6 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian, *, reversibl
         Coefficients.
     laplacian : GraphLaplacian
         The graph, whose values may ask for a gradient.
-    reversible : bool
-        Whether the spectrum is known to be within the bound that scales it. Otherwise gradients in the graph take
-        memory for one term in four.
 
     Returns
     -------
@@ -110,7 +107,8 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian, *, reversibl
     reject_forward_mode(x, weight)
     graph = laplacian.tensors(x.dtype, own_scale=True)
     if _needs_gradient(graph):
-        return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, reversible, False)
+        settings = laplacian.reversible, laplacian.tied
+        return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)
     n_kept = _blocks_to_keep(weight, None, CHEBYSHEV)
     return conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, n_kept)[0]
 

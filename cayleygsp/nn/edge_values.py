@@ -59,17 +59,18 @@ def edge_values(
     beside = torch.where(source == target, 0.0, w)
     zeros = torch.zeros(n, dtype=torch.float64, device=w.device)
 
+    ends = torch.cat([source, target]) if tied else source
+
     def degrees(weights: Tensor) -> Tensor:
-        begin = zeros.index_add(0, source, weights)
-        return (begin + zeros.index_add(0, target, weights)) / 2 if tied else begin
+        return zeros.index_add(0, ends, torch.cat([weights, weights]) / 2 if tied else weights)
 
     diagonal = degrees(beside)
     if normalization is None:
         return beside[order], diagonal
     total = degrees(w) if keep_loops else diagonal
-    inner = total > 0
+    inner = total > 0 if normalization == "sym" else total != 0
     # a power of two near the largest degree, so that nothing over- or underflows; a constant that cancels
-    unit = torch.exp2(-torch.log2(total.detach().amax().clamp(min=1e-300)).ceil()) if n else total.sum() + 1
+    unit = torch.exp2(-torch.log2(total.detach().abs().amax().clamp(min=1e-300)).ceil()) if n else total.sum() + 1
     scaled = torch.where(inner, total * unit, 1.0)
     if normalization == "sym":
         root = torch.where(inner, scaled.rsqrt(), 0.0)
@@ -78,3 +79,26 @@ def edge_values(
         values = beside * unit * torch.where(inner, 1 / scaled, 0.0)[source]
     on_diagonal = torch.where(inner, diagonal * unit / scaled, 0.0) if keep_loops else torch.ones_like(diagonal)
     return values[order], on_diagonal
+
+
+def largest_entry_scale(values: Tensor, diagonal: Tensor, rows: Tensor, batch: Tensor | None) -> Tensor:
+    """Return 2 / λ_max for each vertex, λ_max being twice the largest entry of the Laplacian of its graph.
+
+    Parameters
+    ----------
+    values, diagonal : Tensor, shapes (n_edges,) and (n,)
+        As :func:`edge_values` returns them.
+    rows : Tensor, shape (n_edges,)
+        The row of each value.
+    batch : Tensor, shape (n,), optional
+        The graph of each vertex, numbered without gaps.
+    """
+    if diagonal.shape[0] == 0:
+        return diagonal
+    largest = diagonal.scatter_reduce(0, rows, -values, "amax")
+    if batch is None:
+        largest = largest.amax().expand_as(largest)
+    else:
+        largest = torch.zeros_like(largest).scatter_reduce(0, batch, largest, "amax")[batch]
+    positive = largest > 0
+    return torch.where(positive, 1 / torch.where(positive, largest, 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""Derivatives that the operations of this package do not have: in forward mode, and second ones."""
+"""Derivatives that operations of this package do not have: in forward mode, second ones, some in edge weights."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ def reject_forward_mode(*inputs: Tensor | None) -> None:
         raise NotImplementedError(
             "cayleygsp's layers have no forward-mode derivative (jvp); use method='exact', which is made of ordinary "
             "torch operations"
+        )
+
+
+def reject_learned_graph(values: Tensor, what: str) -> None:
+    """Raise where a gradient in edge weights would get lost in silence."""
+    if torch.is_grad_enabled() and values.requires_grad:
+        raise NotImplementedError(
+            f"{what} has no gradient in edge weights: take method='chebyshev', or pass edge_weight.detach()"
         )
 
 

@@ -33,7 +33,8 @@ class GraphLaplacian(nn.Module):
 
     Make one with :meth:`from_laplacian`, :meth:`from_edge_index` or :meth:`from_data`, once for a graph that many
     batches share. It is the Laplacian of :func:`cayleygsp.laplacian`: isolated vertices have a zero row, self-loops
-    count in the degrees. It is constant; no gradient goes into edge weights.
+    count in the degrees. Made of edge weights that require a gradient, it passes one on to them, once; its bound
+    of the spectrum is a constant.
 
     Attributes
     ----------
@@ -49,6 +50,10 @@ class GraphLaplacian(nn.Module):
         Normalized or combinatorial.
     bound : float or None
         The largest of ``lmax`` as a number, so that no device is asked for it; None if it is not known.
+    reversible : bool
+        Whether the spectrum is known to be within ``lmax``, so that recurrences may run backwards.
+    tied : bool
+        Whether the two halves of an edge get the mean of their gradients.
 
     Examples
     --------
@@ -64,6 +69,8 @@ class GraphLaplacian(nn.Module):
     diagonal: Tensor
     lmax: Tensor
     scaling: Tensor | None
+    reversible = True
+    tied = True
 
     def __init__(
         self,
@@ -166,8 +173,8 @@ class GraphLaplacian(nn.Module):
         Raises
         ------
         ValueError, TypeError
-            If indices are out of range or not whole numbers, weights are negative, not finite or require a gradient,
-            the graph is not undirected, or ``lambda_max`` is below an eigenvalue.
+            If indices are out of range or not whole numbers, weights are negative or not finite, the graph is not
+            undirected, or ``lambda_max`` is below an eigenvalue.
         """
         normalization = check_normalization(normalization)
         with outside_inference():

@@ -8,13 +8,14 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn._step import product
-from cayleygsp.nn.forward_mode import reject_forward_mode
+from cayleygsp.nn.forward_mode import reject_forward_mode, reject_learned_graph
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
 
 
 def laplacian_product(x: Tensor, laplacian: GraphLaplacian) -> Tensor:
     """Return Δ x for x of shape (n, m)."""
+    reject_learned_graph(laplacian.values, "the product with a Laplacian")
     return graph_product(x, laplacian.tensors(x.dtype, own_scale=False))
 
 

@@ -135,16 +135,15 @@ def _sum_terms(recurrences: Recurrences, V: Mixing, source: Tensor, n: int) -> T
     for k0, chunk in _go_up(recurrences, _first_terms(source, V.n_terms, n), V.n_terms):
         mixing = V.chunk(k0, chunk.shape[0])
         y = mixing.new_zeros((source.shape[0], mixing.shape[2])) if y is None else y
-        _add_mixed(y, chunk, mixing)
+        y.addmm_(_side_by_side(chunk, source), mixing.reshape(-1, mixing.shape[2]))
     assert y is not None
     return y
 
 
-def _add_mixed(y: Tensor, chunk: Tensor, mixing: Tensor) -> None:
-    """Add the sum over k of t_k V_k, over the degrees of a chunk, to y."""
-    size, f_source, f_other = mixing.shape
-    rows = chunk.reshape(size, -1, f_source).transpose(0, 1).reshape(-1, size * f_source)
-    y.addmm_(rows, mixing.reshape(size * f_source, f_other))
+def _side_by_side(chunk: Tensor, source: Tensor) -> Tensor:
+    """Return the terms of a chunk with their channels side by side in each row, for one dense product with them all."""
+    size, (n_rows, channels) = chunk.shape[0], source.shape
+    return chunk.reshape(size, n_rows, channels).transpose(0, 1).reshape(n_rows, size * channels)
 
 
 def _clenshaw(
@@ -171,14 +170,24 @@ def _clenshaw(
         if terms is not None and kept is not None:
             t = terms
             if number < len(chunks) - 1:  # those of the last chunk are still there
-                _start_chunk(t, kept, number, other)
+                _start_chunk(t, kept, number)
                 recurrences.ascend(k0, size, t)
         recurrences.descend(k0, size, n_terms - 1, u, t, backwards=kept is None)
     assert u is not None
     return u[0].reshape(other.shape[0], -1)
 
 
-def _start_chunk(t: Tensor, kept: list[Tensor], number: int, source: Tensor) -> None:
+def _take_in(V: Mixing, k0: int, rows: Tensor, other: Tensor, in_x: Tensor | None, *, need_mixing: bool) -> None:
+    """Add what the terms of a chunk, side by side in ``rows``, give to the gradients in V_k and in the input."""
+    channels = other.shape[1]
+    mixing = V.chunk(k0, min(CHUNK, V.n_terms - k0))
+    if need_mixing:
+        V.add(k0, (rows.T @ other).view(mixing.shape))
+    if in_x is not None:
+        in_x.addmm_(rows, mixing.reshape(-1, channels))
+
+
+def _start_chunk(t: Tensor, kept: list[Tensor], number: int) -> None:
     """Put the two terms before a chunk in their places, or the first term."""
     if number:
         t[:2] = kept[number]
@@ -228,14 +237,11 @@ def series_conv_backward(
                 source, other = other, source
             kept = None if reversible or not need_graph else [source.view(1, n, -1)]
             terms = _first_terms(source, V.n_terms, n)
-            in_x = None
-            if need_mixing or need_graph or not terms_of_input:
+            in_x = None if terms_of_input or not need_x else torch.zeros_like(other)
+            if need_mixing or need_graph or in_x is not None:
                 for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
-                    if need_mixing:
-                        V.add(k0, chunk.reshape(chunk.shape[0], -1, source.shape[1]).transpose(1, 2) @ other)
-                    if need_x and not terms_of_input:
-                        in_x = torch.zeros_like(other) if in_x is None else in_x
-                        _add_mixed(in_x, chunk, V.chunk(k0, chunk.shape[0]))
+                    if need_mixing or in_x is not None:
+                        _take_in(V, k0, _side_by_side(chunk, source), other, in_x, need_mixing=need_mixing)
             if need_graph or (need_x and terms_of_input):
                 sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
                 in_x = sums if terms_of_input else in_x
