@@ -53,7 +53,7 @@ def network_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
     x[:, torch.tensor(tree.is_fake[0])] = 0
     torch.manual_seed(args.seed)
     cayley = Network(tree, sizes, lambda i, o: CayleyConv(i, o, ORDER, tol=TOL)).eval()
-    cheb = Network(tree, sizes, lambda i, o: ChebConv(i, o, TERMS - 1)).eval()
+    cheb = Network(tree, sizes, lambda i, o: ChebConv(i, o, TERMS)).eval()
     sides = [
         Side("CayleyNet", _inference(cayley, x), CAYLEY_LIMIT),
         Side("ChebNet", _inference(cheb, x), 1e-4),

@@ -39,15 +39,13 @@ def pyg_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Documen
         # fake vertices, which have no edges, are zero in both; PyTorch Geometric takes their eigenvalue to be 1
         x[:, torch.tensor(tree.is_fake[level])] = 0
         x.requires_grad_(level > 0)
-        ours, theirs = ChebConv(*channels, TERMS - 1, bias=False), PygChebConv(*channels, TERMS, bias=False)
-        with torch.no_grad():
-            for weight, linear in zip(ours.weight, theirs.lins, strict=True):
-                linear.weight.copy_(weight.T)
+        ours, theirs = ChebConv(*channels, TERMS, bias=False), PygChebConv(*channels, TERMS, bias=False)
+        theirs.load_state_dict(ours.state_dict())
         sides = [
             Side("ours", training_step(ours, x, graph), CHEBYSHEV_LIMIT),
             Side("PyTorch Geometric", training_step(theirs, x, edge_index, edge_weight, None, 2.0), CHEBYSHEV_LIMIT),
         ]
-        error_of = relative_error(dense_chebyshev(L, ours.weight, x))
+        error_of = relative_error(dense_chebyshev(L, ours.weight.detach(), x))
         work = f"ChebConv {channels[0]} to {channels[1]}, {TERMS} terms, n={L.n_vertices}, batch {sizes.batch}"
         rows += compare(f"{work}, forward and backward", sides, error_of, [(0, 1, 4.0)], args.repeats)
     return rows

@@ -38,8 +38,8 @@ LAYERS = [
     lambda: CayleyConv(2, 3, order=3, real_coeffs=True, tol=1e-10),
     lambda: CayleyConv(2, 3, order=3, method="jacobi", n_iter=4),
     lambda: CayleyConv(3, 2, order=3, method="jacobi", n_iter=4),
-    lambda: ChebConv(2, 3, order=4),
-    lambda: ChebConv(3, 2, order=20),
+    lambda: ChebConv(2, 3, K=5),
+    lambda: ChebConv(3, 2, K=21),
 ]
 
 TIGHT = 1e-13

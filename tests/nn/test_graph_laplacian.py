@@ -83,9 +83,11 @@ def test_graph_without_edges():
     assert not made.dense().any()
 
 
-def test_given_lambda_max_is_trusted():
+def test_given_lambda_max_is_for_scaling_alone():
     edge_index, weight = edges_of(random_adjacency(6, 1))
-    assert GraphLaplacian.from_edge_index(edge_index, weight, lambda_max=1.8).bound == pytest.approx(1.8)
+    made = GraphLaplacian.from_edge_index(edge_index, weight, lambda_max=2.5)
+    assert made.bound == 2
+    assert set(made.scaling.tolist()) == {2.5}
     batch = torch.zeros(6, dtype=torch.int64)
     with pytest.raises(ValueError, match="`lambda_max` must be positive and finite, got -1"):
         GraphLaplacian.from_edge_index(edge_index, weight, lambda_max=-1)

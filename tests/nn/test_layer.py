@@ -48,7 +48,7 @@ def test_first_call_of_a_lazy_layer_draws_the_weight_alone(make):
     lazy, other = make(), make()
     with torch.no_grad():
         for name, parameter in lazy.named_parameters():
-            if name != "weight":
+            if not name.endswith("weight"):
                 parameter.add_(0.7)
     other.load_state_dict(lazy.state_dict())
     assert other.is_lazy
@@ -131,7 +131,8 @@ def test_a_result_beyond_the_range_of_numbers_is_said(layer):
     edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     x = torch.full((3, 2), 3e38)
     with torch.no_grad():
-        layer.weight.fill_(10.0)
+        for p in layer.parameters():
+            p.fill_(10.0)
     with pytest.warns(cg.ConvergenceWarning, match="overflows"):
         layer(x, edges)
     layer(torch.full((3, 2), 1e30), edges)
@@ -163,7 +164,7 @@ def test_lazy_channels_are_found_at_the_first_call():
     y = layer(signals(13, 7, dtype=torch.float32), prepared)
     assert y.shape == (13, 3)
     assert layer.weight.shape == (11, 7, 3)
-    assert repr(layer) == "CayleyConv(7, 3, order=5, normalization='sym', method='chebyshev')"
+    assert repr(layer) == "CayleyConv(7, 3, order=5, normalization=sym, method=chebyshev)"
     other = CayleyConv(-1, 3, 5)
     other.load_state_dict(layer.state_dict())
     assert other.in_channels == 7
@@ -238,5 +239,26 @@ def test_autocast_is_tolerated():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         got = layer(torch.nn.functional.linear(x, torch.eye(2)), prepared)
         got.sum().backward()
-    assert got.dtype == torch.float32
-    torch.testing.assert_close(got, expected, atol=0.05, rtol=0.05)
+    assert got.dtype == torch.bfloat16
+    torch.testing.assert_close(got.float(), expected, atol=0.05, rtol=0.05)
+
+
+@pytest.mark.parametrize("layer", [CayleyConv(3, 2, 2), ChebConv(3, 2, 3), CayleyConv(2, 3, 2)])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_computed_in_single_and_returned_as_it_came(layer, dtype):
+    x = signals(5, layer.in_channels, dtype=torch.float32).to(dtype).requires_grad_()
+    y = layer(x, EDGES)
+    torch.testing.assert_close(y, layer(x.detach().float(), EDGES).to(dtype), atol=0, rtol=0)
+    y.sum().backward()
+    assert x.grad.dtype == dtype
+
+
+def test_lambda_max_is_no_part_of_a_cayley_filter():
+    edge_index = torch.tensor([[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]])
+    x = signals(4, 3, dtype=torch.float32)
+    for normalization in ("sym", None):
+        layer = CayleyConv(3, 5, 4, normalization, zoom=10.0)
+        for lambda_max in (0.3, 1.9, 2.0, 5.0, torch.tensor(1.9), "nonsense"):
+            assert torch.equal(layer(x, edge_index, lambda_max=lambda_max), layer(x, edge_index))
+        prepared = GraphLaplacian.from_edge_index(edge_index, normalization=normalization, lambda_max=50.0)
+        assert torch.equal(layer(x, prepared), layer(x, edge_index))

@@ -9,6 +9,7 @@ import torch
 from cayleygsp.nn import (
     CayleyConv,
 )
+from cayleygsp.nn.zoom_mirror import ZoomMirror
 from tests.nn.helpers import (
     random_graph,
     signals,
@@ -34,10 +35,23 @@ def test_forward_does_not_wait_for_the_graphics_card():
 
 
 def test_zoom_of_another_device_is_followed_without_waiting():
-    from cayleygsp.nn.zoom_mirror import ZoomMirror
-
     mirror, log_zoom = ZoomMirror(), torch.tensor([0.0, -2.0])
     assert mirror.upper_bound(log_zoom) == pytest.approx(1.5)
-    log_zoom.add_(1.0)
+    log_zoom.add_(0.25)
     assert mirror.upper_bound(log_zoom) == pytest.approx(1.5)  # sent off, not yet read
-    assert mirror.upper_bound(log_zoom) == pytest.approx(1.5 * np.e)
+    assert mirror.upper_bound(log_zoom) == pytest.approx(1.5 * np.exp(0.25))
+
+
+def test_a_zoom_that_the_host_does_not_know_of_is_an_error_or_read():
+    mirror, log_zoom = ZoomMirror(), torch.tensor(0.0)
+    mirror.upper_bound(log_zoom)
+    log_zoom.data.fill_(3.0)  # behind torch's back
+    with pytest.raises(RuntimeError, match=r"grown by more than 1\.5 since the host read 1:"):
+        mirror.upper_bound(log_zoom)
+    assert mirror.upper_bound(log_zoom) == pytest.approx(1.5 * np.exp(3.0))  # a copy has arrived
+    other = torch.tensor(5.0)  # another tensor, as functional_call passes it
+    assert mirror.upper_bound(other) == pytest.approx(1.5 * np.exp(5.0))
+    assert mirror.upper_bound(log_zoom) == pytest.approx(1.5 * np.exp(3.0))
+    log_zoom.fill_(torch.nan)
+    with pytest.raises(RuntimeError, match="grown by more than"):
+        mirror.upper_bound(log_zoom)
