@@ -50,8 +50,6 @@ class GraphLaplacian(nn.Module):
         Normalized or combinatorial.
     bound : float or None
         The largest of ``lmax`` as a number, so that no device is asked for it; None if it is not known.
-    reversible : bool
-        Whether the spectrum is known to be within ``lmax``, so that recurrences may run backwards.
     tied : bool
         Whether the two halves of an edge get the mean of their gradients.
 
@@ -69,7 +67,6 @@ class GraphLaplacian(nn.Module):
     diagonal: Tensor
     lmax: Tensor
     scaling: Tensor | None
-    reversible = True
     tied = True
 
     def __init__(
@@ -227,6 +224,11 @@ class GraphLaplacian(nn.Module):
             lambda_max=getattr(data, "lambda_max", None),
             dtype=dtype,
         )
+
+    @property
+    def reversible(self) -> bool:
+        """Whether the spectrum is known to be within what scales it, so that recurrences may run backwards."""
+        return self.scaling is None
 
     @property
     def n_vertices(self) -> int:
