@@ -16,7 +16,7 @@ def asks_for_gradient(edge_weight: Tensor | None) -> bool:
     return edge_weight is not None and edge_weight.requires_grad and torch.is_grad_enabled()
 
 
-def edge_values(
+def entries_of_edges(
     edge_index: Tensor,
     edge_weight: Tensor,
     n: int,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_choice
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.edge_values import asks_for_gradient, edge_values
+from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.edges import as_edges, check_edges, given_lmax
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.inference import outside_inference
@@ -186,7 +186,7 @@ class GraphLaplacian(nn.Module):
             if asks_for_gradient(edge_weight):
                 assert edge_weight is not None
                 order = torch.argsort(edge_index[0], stable=True)
-                values, diagonal = edge_values(edge_index, edge_weight, n, normalization, order)
+                values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order)
             if lambda_max is not None:
                 scaling = given_lmax(lambda_max, lmax, batch)
                 check_given_lmax(scaling, (indptr, indices, values, diagonal), batch)

@@ -26,7 +26,7 @@ from cayleygsp.engine.edge_rows import (
     rayleigh_bound,
     rows_of_edges,
 )
-from cayleygsp.nn.edge_values import asks_for_gradient, edge_values
+from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.edges import as_arrays, as_edges, assert_on_device, check_edges, given_lmax, reject_values
 from cayleygsp.nn.graph_tensors import GraphTensors, transposed_pattern
 from cayleygsp.nn.inference import outside_inference
@@ -116,7 +116,7 @@ class ScaledLaplacian:
                 assert edge_weight is not None
                 order = torch.argsort(edge_index[1], stable=True)
                 options = {"tied": False, "keep_loops": False}
-                values, diagonal = edge_values(edge_index, edge_weight, n, normalization, order, **options)
+                values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order, **options)
                 scale = _scale(values, diagonal, parts, batch)
                 if len(parts) == 5:  # symmetric, as was found on the CPU
                     bounded = bounded or bool((parts[4] <= (1 + _SLACK) * scale.detach()).all())

@@ -8,7 +8,7 @@ import torch
 
 import cayleygsp as cg
 from cayleygsp.nn import ChebConv, GraphLaplacian
-from cayleygsp.nn.edge_values import asks_for_gradient, edge_values
+from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 from tests.nn.helpers import KIND, edges_of, random_adjacency, signals
 
@@ -38,7 +38,7 @@ def test_entries_are_those_of_the_core(normalization):
     order = torch.argsort(edge_index[0], stable=True)
     L = cg.laplacian(W, KIND[normalization]).matrix.toarray()
     for tied in (True, False):
-        values, diagonal = edge_values(edge_index, edge_weight, 9, normalization, order, tied=tied)
+        values, diagonal = entries_of_edges(edge_index, edge_weight, 9, normalization, order, tied=tied)
         dense = torch.diag(diagonal).index_put(tuple(edge_index[:, order]), -values, accumulate=True)
         np.testing.assert_allclose(dense, L, atol=1e-14)
 
