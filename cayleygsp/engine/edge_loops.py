@@ -179,6 +179,6 @@ def _share(graph: tuple[Any, ...], block: Array, size: int, limit: int | None) -
     """Return how rows are cut, and how threads share them."""
     numbers = int(block[0].size)
     n_threads = useful_threads(numbers, size, limit)
-    chunks = cut_rows(graph[0], None if n_threads > 1 else 1).astype(np.int64)
+    chunks = np.array([0, block.shape[1]]) if n_threads == 1 else cut_rows(graph[0]).astype(np.int64)
     n_chunks = chunks.size - 1
     return chunks, {"n_chunks": n_chunks, "n_steps": size, "numbers": 4 * numbers, "n_threads": n_threads}

@@ -14,10 +14,17 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn._step import combine, terms
-from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, CHEBYSHEV, block_count, order_of, series_coefficients
+from cayleygsp.nn.coefficients import (
+    CAYLEY,
+    CAYLEY_REAL,
+    CHEBYSHEV,
+    block_count,
+    order_of,
+    series_coefficients,
+    zoom_slopes,
+)
 from cayleygsp.nn.forward_mode import reject_forward_mode
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.responses.basis import zoom_derivative
 
 
 def combine_terms(x: Tensor, weight: Tensor, laplacian: Any) -> Tensor:
@@ -100,9 +107,7 @@ def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         U = terms(L, gradient, None if a is None else a[:n_blocks], n_terms)
         dh = None
         if need_zoom:
-            S = torch.as_tensor(zoom_derivative(order, real=basis == CAYLEY_REAL), device=z.device)
-            products = torch.einsum("bnif,bnjf->ij", z.double(), U.double())
-            dh = (S * products).sum().to(log_zoom.dtype).reshape(log_zoom.shape)
+            dh = (z.double() * zoom_slopes(U.double(), basis)).sum().to(log_zoom.dtype).reshape(log_zoom.shape)
     return U[:, :, : ctx.size], dh, [None] * len(graph), None, None, None, None
 
 

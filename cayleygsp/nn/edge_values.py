@@ -16,7 +16,7 @@ def asks_for_gradient(edge_weight: Tensor | None) -> bool:
     return edge_weight is not None and edge_weight.requires_grad and torch.is_grad_enabled()
 
 
-def edge_values(
+def entries_of_edges(
     edge_index: Tensor,
     edge_weight: Tensor,
     n: int,
@@ -79,26 +79,3 @@ def edge_values(
         values = beside * unit * torch.where(inner, 1 / scaled, 0.0)[source]
     on_diagonal = torch.where(inner, diagonal * unit / scaled, 0.0) if keep_loops else torch.ones_like(diagonal)
     return values[order], on_diagonal
-
-
-def largest_entry_scale(values: Tensor, diagonal: Tensor, rows: Tensor, batch: Tensor | None) -> Tensor:
-    """Return 2 / λ_max for each vertex, λ_max being twice the largest entry of the Laplacian of its graph.
-
-    Parameters
-    ----------
-    values, diagonal : Tensor, shapes (n_edges,) and (n,)
-        As :func:`edge_values` returns them.
-    rows : Tensor, shape (n_edges,)
-        The row of each value.
-    batch : Tensor, shape (n,), optional
-        The graph of each vertex, numbered without gaps.
-    """
-    if diagonal.shape[0] == 0:
-        return diagonal
-    largest = diagonal.scatter_reduce(0, rows, -values, "amax")
-    if batch is None:
-        largest = largest.amax().expand_as(largest)
-    else:
-        largest = torch.zeros_like(largest).scatter_reduce(0, batch, largest, "amax")[batch]
-    positive = largest > 0
-    return torch.where(positive, 1 / torch.where(positive, largest, 1.0), 0.0)

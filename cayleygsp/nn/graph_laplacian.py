@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_choice
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.edge_values import asks_for_gradient, edge_values
+from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.edges import as_edges, check_edges, given_lmax
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.inference import outside_inference
@@ -50,8 +50,6 @@ class GraphLaplacian(nn.Module):
         Normalized or combinatorial.
     bound : float or None
         The largest of ``lmax`` as a number, so that no device is asked for it; None if it is not known.
-    reversible : bool
-        Whether the spectrum is known to be within ``lmax``, so that recurrences may run backwards.
     tied : bool
         Whether the two halves of an edge get the mean of their gradients.
 
@@ -69,7 +67,6 @@ class GraphLaplacian(nn.Module):
     diagonal: Tensor
     lmax: Tensor
     scaling: Tensor | None
-    reversible = True
     tied = True
 
     def __init__(
@@ -189,7 +186,7 @@ class GraphLaplacian(nn.Module):
             if asks_for_gradient(edge_weight):
                 assert edge_weight is not None
                 order = torch.argsort(edge_index[0], stable=True)
-                values, diagonal = edge_values(edge_index, edge_weight, n, normalization, order)
+                values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order)
             if lambda_max is not None:
                 scaling = given_lmax(lambda_max, lmax, batch)
                 check_given_lmax(scaling, (indptr, indices, values, diagonal), batch)
@@ -227,6 +224,11 @@ class GraphLaplacian(nn.Module):
             lambda_max=getattr(data, "lambda_max", None),
             dtype=dtype,
         )
+
+    @property
+    def reversible(self) -> bool:
+        """Whether the spectrum is known to be within what scales it, so that recurrences may run backwards."""
+        return self.scaling is None
 
     @property
     def n_vertices(self) -> int:

@@ -8,6 +8,9 @@ from torch import Tensor
 from cayleygsp.nn.coefficients import order_of, series_coefficients, zoom_slopes
 from cayleygsp.nn.graph_tensors import GraphTensors
 
+# With fewer channels than this, the terms of a chunk are put side by side for one dense product with them all.
+_FEW_CHANNELS = 8
+
 
 class Mixing:
     """The matrices V_k, some degrees at a time, seen from the side that has fewer channels, which has the terms.
@@ -79,3 +82,47 @@ class Mixing:
         assert self.log_zoom is not None
         slopes = zoom_slopes(self._series, self.basis)
         return (self._in_coeffs * slopes).sum(dim=(1, 2)).reshape(self.log_zoom.shape).to(self.weight.dtype)
+
+
+def add_mixed(y: Tensor, chunk: Tensor, mixing: Tensor) -> None:
+    """Add the sum over k of t_k V_k to y.
+
+    Parameters
+    ----------
+    y : Tensor, shape (n_rows, other channels)
+        Changed in place.
+    chunk : Tensor, shape (size, ...)
+        Terms, each with n_rows * channels numbers.
+    mixing : Tensor, shape (size, channels, other channels)
+        V_k.
+    """
+    size, channels, others = mixing.shape
+    if channels < _FEW_CHANNELS:
+        y.addmm_(_side_by_side(chunk, channels), mixing.reshape(size * channels, others))
+    else:
+        for t, V in zip(chunk, mixing, strict=True):
+            y.addmm_(t.view(-1, channels), V)
+
+
+def products(chunk: Tensor, other: Tensor, channels: int) -> Tensor:
+    """Return the transposed terms times ``other``, shape (size, channels, other channels); see :func:`add_mixed`."""
+    if channels < _FEW_CHANNELS:
+        return (_side_by_side(chunk, channels).T @ other).view(chunk.shape[0], channels, other.shape[1])
+    return chunk.view(chunk.shape[0], -1, channels).transpose(1, 2) @ other
+
+
+def spread(other: Tensor, mixing: Tensor, out: Tensor) -> None:
+    """Set out, of shape (size, n_rows, channels), to ``other`` times the transposed V_k; see :func:`add_mixed`."""
+    size, channels, others = mixing.shape
+    if channels <= _FEW_CHANNELS:
+        together = other @ mixing.reshape(size * channels, others).T
+        out.copy_(together.view(-1, size, channels).transpose(0, 1))
+    else:
+        torch.matmul(other, mixing.transpose(1, 2), out=out)
+
+
+def _side_by_side(chunk: Tensor, channels: int) -> Tensor:
+    """Return the terms with their channels side by side in each row, shape (n_rows, size * channels)."""
+    size = chunk.shape[0]
+    rows = chunk.reshape(size, -1, channels).transpose(0, 1)
+    return rows.reshape(rows.shape[0], size * channels)

@@ -26,7 +26,7 @@ from cayleygsp.engine.edge_rows import (
     rayleigh_bound,
     rows_of_edges,
 )
-from cayleygsp.nn.edge_values import asks_for_gradient, edge_values
+from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.edges import as_arrays, as_edges, assert_on_device, check_edges, given_lmax, reject_values
 from cayleygsp.nn.graph_tensors import GraphTensors, transposed_pattern
 from cayleygsp.nn.inference import outside_inference
@@ -36,6 +36,9 @@ KINDS = {None: PLAIN, "sym": SYMMETRIC, "rw": RANDOM_WALK}
 
 # Relative difference of sums over both directions up to which a matrix is its own transposed.
 _ROUNDING = 1e-12
+
+# How much a given λ_max may be below a bound of the spectrum for recurrences to run backwards nevertheless.
+_SLACK = 1e-6
 
 Parts = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
@@ -54,8 +57,9 @@ class ScaledLaplacian:
     # the two directions of an edge have gradients of their own
     tied = False
 
-    def __init__(self, graph: GraphTensors, normalization: str | None) -> None:
+    def __init__(self, graph: GraphTensors, normalization: str | None, *, bounded: bool = True) -> None:
         self.graph, self.normalization = graph, normalization
+        self._bounded = bounded
 
     @classmethod
     def from_edge_index(
@@ -107,23 +111,26 @@ class ScaledLaplacian:
                 build = _by_loops if edge_index.device.type == "cpu" else _by_torch
             parts = build(edge_index, constant, n, KINDS[normalization], batch, lambda_max)
             numbers = parts[2:5]
+            bounded = lambda_max is None
             if asks_for_gradient(edge_weight):
                 assert edge_weight is not None
                 order = torch.argsort(edge_index[1], stable=True)
                 options = {"tied": False, "keep_loops": False}
-                values, diagonal = edge_values(edge_index, edge_weight, n, normalization, order, **options)
-                numbers = (
-                    values,
-                    diagonal,
-                    parts[4] if lambda_max is not None else _scale(values, diagonal, parts, batch),
-                )
-            return cls(GraphTensors(*parts[:2], *(t.to(dtype) for t in numbers), *parts[5:]), normalization)
+                values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order, **options)
+                scale = _scale(values, diagonal, parts, batch)
+                if len(parts) == 5:  # symmetric, as was found on the CPU
+                    bounded = bounded or bool((parts[4] <= (1 + _SLACK) * scale.detach()).all())
+                numbers = values, diagonal, scale if lambda_max is None else parts[4]
+            graph = GraphTensors(*parts[:2], *(t.to(dtype) for t in numbers), *parts[5:])
+            return cls(graph, normalization, bounded=bounded)
 
     @property
     def reversible(self) -> bool:
         """Whether the recurrence can run backwards without growing: the spectrum is real and within the bound."""
         values = self.graph.values
-        return self.graph.is_symmetric and (not values.requires_grad or bool((values.detach() >= 0).all()))
+        if not self._bounded or not self.graph.is_symmetric:
+            return False
+        return not values.requires_grad or bool((values.detach() >= 0).all())
 
     @property
     def values(self) -> Tensor:

@@ -26,7 +26,7 @@ from torch import Tensor
 from cayleygsp.nn.device_step import CHUNK, uses_loops
 from cayleygsp.nn.forward_mode import reject_second_derivative
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.nn.mixing import Mixing
+from cayleygsp.nn.mixing import Mixing, add_mixed, products, spread
 from cayleygsp.nn.recurrences import Recurrences, chunks_of
 
 # Signals of a batch that are worked on at once on the CPU: as many as make a block of about this many numbers.
@@ -135,15 +135,9 @@ def _sum_terms(recurrences: Recurrences, V: Mixing, source: Tensor, n: int) -> T
     for k0, chunk in _go_up(recurrences, _first_terms(source, V.n_terms, n), V.n_terms):
         mixing = V.chunk(k0, chunk.shape[0])
         y = mixing.new_zeros((source.shape[0], mixing.shape[2])) if y is None else y
-        y.addmm_(_side_by_side(chunk, source), mixing.reshape(-1, mixing.shape[2]))
+        add_mixed(y, chunk, mixing)
     assert y is not None
     return y
-
-
-def _side_by_side(chunk: Tensor, source: Tensor) -> Tensor:
-    """Return the terms of a chunk with their channels side by side in each row, for one dense product with them all."""
-    size, (n_rows, channels) = chunk.shape[0], source.shape
-    return chunk.reshape(size, n_rows, channels).transpose(0, 1).reshape(n_rows, size * channels)
 
 
 def _clenshaw(
@@ -159,13 +153,13 @@ def _clenshaw(
     u = None
     for number in range(len(chunks) - 1, -1, -1):
         k0, size = chunks[number]
-        mixing = V.chunk(k0, size).transpose(1, 2)
+        mixing = V.chunk(k0, size)
         if u is None:
-            width = other.shape[0] // n * mixing.shape[2]
+            width = other.shape[0] // n * mixing.shape[1]
             u = other.new_zeros((min(n_terms, CHUNK) + 2, n, width))
         else:
             u[CHUNK:] = u[:2]
-        torch.matmul(other, mixing, out=u[:size].view(size, -1, mixing.shape[2]))
+        spread(other, mixing, u[:size].view(size, -1, mixing.shape[1]))
         t = ring
         if terms is not None and kept is not None:
             t = terms
@@ -175,16 +169,6 @@ def _clenshaw(
         recurrences.descend(k0, size, n_terms - 1, u, t, backwards=kept is None)
     assert u is not None
     return u[0].reshape(other.shape[0], -1)
-
-
-def _take_in(V: Mixing, k0: int, rows: Tensor, other: Tensor, in_x: Tensor | None, *, need_mixing: bool) -> None:
-    """Add what the terms of a chunk, side by side in ``rows``, give to the gradients in V_k and in the input."""
-    channels = other.shape[1]
-    mixing = V.chunk(k0, min(CHUNK, V.n_terms - k0))
-    if need_mixing:
-        V.add(k0, (rows.T @ other).view(mixing.shape))
-    if in_x is not None:
-        in_x.addmm_(rows, mixing.reshape(-1, channels))
 
 
 def _start_chunk(t: Tensor, kept: list[Tensor], number: int) -> None:
@@ -240,8 +224,10 @@ def series_conv_backward(
             in_x = None if terms_of_input or not need_x else torch.zeros_like(other)
             if need_mixing or need_graph or in_x is not None:
                 for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
-                    if need_mixing or in_x is not None:
-                        _take_in(V, k0, _side_by_side(chunk, source), other, in_x, need_mixing=need_mixing)
+                    if need_mixing:
+                        V.add(k0, products(chunk, other, source.shape[1]))
+                    if in_x is not None:
+                        add_mixed(in_x, chunk, V.chunk(k0, chunk.shape[0]))
             if need_graph or (need_x and terms_of_input):
                 sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
                 in_x = sums if terms_of_input else in_x

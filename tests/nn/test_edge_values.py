@@ -7,10 +7,9 @@ import pytest
 import torch
 
 import cayleygsp as cg
-from cayleygsp.nn.coefficients import CHEBYSHEV
-from cayleygsp.nn.edge_values import asks_for_gradient, edge_values, largest_entry_scale
-from cayleygsp.nn.graph_tensors import transposed_pattern
-from cayleygsp.nn.series_op import series_conv
+from cayleygsp.nn import ChebConv, GraphLaplacian
+from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
+from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 from tests.nn.helpers import KIND, edges_of, random_adjacency, signals
 
 
@@ -23,6 +22,13 @@ def directed_edges(n=9, seed=0):
     return torch.cat([edge_index, edge_index[:, :1]], dim=1), torch.cat([edge_weight, edge_weight[:1]])
 
 
+def undirected_edges(n=9, seed=0):
+    """Return the edges of an undirected graph in no order."""
+    edge_index, edge_weight = edges_of(random_adjacency(n, seed))
+    order = torch.randperm(edge_weight.shape[0], generator=torch.Generator().manual_seed(0))
+    return edge_index[:, order], edge_weight[order]
+
+
 @pytest.mark.parametrize("normalization", ["sym", None])
 def test_entries_are_those_of_the_core(normalization):
     W = random_adjacency(9, 0)
@@ -32,7 +38,7 @@ def test_entries_are_those_of_the_core(normalization):
     order = torch.argsort(edge_index[0], stable=True)
     L = cg.laplacian(W, KIND[normalization]).matrix.toarray()
     for tied in (True, False):
-        values, diagonal = edge_values(edge_index, edge_weight, 9, normalization, order, tied=tied)
+        values, diagonal = entries_of_edges(edge_index, edge_weight, 9, normalization, order, tied=tied)
         dense = torch.diag(diagonal).index_put(tuple(edge_index[:, order]), -values, accumulate=True)
         np.testing.assert_allclose(dense, L, atol=1e-14)
 
@@ -40,41 +46,49 @@ def test_entries_are_those_of_the_core(normalization):
 @pytest.mark.parametrize("normalization", ["sym", "rw", None])
 def test_gradients_of_entries_and_scale(normalization):
     edge_index, edge_weight = directed_edges()
-    order = torch.argsort(edge_index[1], stable=True)
-    batch = torch.zeros(9, dtype=torch.int64)
+    for graphs in (None, torch.zeros(9, dtype=torch.int64)):
 
-    def function(weights, batch):
-        values, diagonal = edge_values(edge_index, weights, 9, normalization, order, tied=False, keep_loops=False)
-        return values, diagonal, largest_entry_scale(values, diagonal, edge_index[1, order], batch)
+        def function(weights, graphs=graphs):
+            made = ScaledLaplacian.from_edge_index(
+                edge_index, weights, 9, normalization=normalization, batch=graphs, dtype=torch.float64
+            )
+            return made.graph[2:5]
 
-    for graphs in (None, batch):
-        assert torch.autograd.gradcheck(function, (edge_weight.requires_grad_(), graphs))
+        assert torch.autograd.gradcheck(function, (edge_weight.requires_grad_(),))
 
 
 @pytest.mark.parametrize("normalization", ["sym", "rw", None])
 @pytest.mark.parametrize("channels", [(2, 3), (3, 2)])
-def test_values_and_gradients_are_those_of_pytorch_geometric(normalization, channels):
-    ChebConv = pytest.importorskip("torch_geometric.nn").ChebConv
-    edge_index, edge_weight = directed_edges()
-    theirs = ChebConv(*channels, 11, normalization=normalization, bias=False).double()
-    weight = torch.stack([linear.weight.T for linear in theirs.lins]).detach()
-    x = signals(1, 9, channels[0])
-    got, wanted = (edge_weight.clone().requires_grad_() for _ in range(2))
-    target = edge_index[1]
-    order = torch.argsort(target, stable=True)
-    values, diagonal = edge_values(edge_index, got, 9, normalization, order, tied=False, keep_loops=False)
-    scale = largest_entry_scale(values, diagonal, target[order], None)
-    indptr = torch.zeros(10, dtype=torch.int32)
-    indptr[1:] = torch.bincount(target, minlength=9).cumsum(0)
-    indices = edge_index[0, order].int()
-    graph = [indptr, indices, values, diagonal, scale, *transposed_pattern(indptr, indices)]
-    y = series_conv(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, False, False)[0]
-    expected = theirs(x[0], edge_index, wanted)
-    torch.testing.assert_close(y, expected, rtol=1e-10, atol=1e-10)
-    direction = signals(*y.shape, seed=1)
-    y.backward(direction)
-    expected.backward(direction)
-    torch.testing.assert_close(got.grad, wanted.grad, rtol=1e-9, atol=1e-10)
+@pytest.mark.parametrize("make", [directed_edges, undirected_edges])
+@pytest.mark.parametrize("lambda_max", [None, 4.0])
+def test_gradients_are_those_of_pytorch_geometric(normalization, channels, make, lambda_max):
+    PygChebConv = pytest.importorskip("torch_geometric.nn").ChebConv
+    edge_index, edge_weight = make()
+    theirs = PygChebConv(*channels, 11, normalization=normalization).double()
+    ours = ChebConv(*channels, 11, normalization=normalization).double()
+    ours.load_state_dict(theirs.state_dict())
+    x = signals(9, channels[0])
+    direction = signals(9, channels[1], seed=1)
+    answers = []
+    for layer in (ours, theirs):
+        weights, copy = edge_weight.clone().requires_grad_(), x.clone().requires_grad_()
+        y = layer(copy, edge_index, weights, None, lambda_max)
+        y.backward(direction)
+        answers.append([y.detach(), copy.grad, weights.grad])
+    for got, wanted in zip(*answers, strict=True):
+        torch.testing.assert_close(got, wanted, rtol=1e-9, atol=1e-10)
+
+
+def test_a_given_bound_that_may_be_too_small_keeps_terms():
+    edge_index, edge_weight = undirected_edges()
+    options = {"normalization": None, "dtype": torch.float64}
+    bound = 2 * float(torch.zeros(9, dtype=torch.float64).index_add(0, edge_index[0], edge_weight).max())
+    learned = edge_weight.requires_grad_()
+    for lambda_max, reversible in ((None, True), (bound, True), (0.99 * bound, False)):
+        made = ScaledLaplacian.from_edge_index(edge_index, learned, 9, lambda_max=lambda_max, **options)
+        assert made.reversible == reversible
+    prepared = GraphLaplacian.from_edge_index(edge_index, learned, 9, normalization=None, lambda_max=bound)
+    assert not prepared.reversible
 
 
 def test_gradients_are_asked_for_only_where_they_are_recorded():
