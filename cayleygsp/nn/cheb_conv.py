@@ -95,12 +95,12 @@ class ChebConv(GraphConv):
     @property
     def parameter(self) -> Parameter:
         """A parameter whose precision and device are those of the layer."""
-        return cast(Parameter, self.lins[0].weight)
+        return cast(Parameter, self.lins._modules["0"].weight)  # type: ignore[union-attr]
 
     @property
     def is_lazy(self) -> bool:
         """Whether the number of input channels is not known yet."""
-        return isinstance(self.lins[0].weight, UninitializedParameter)
+        return isinstance(self.parameter, UninitializedParameter)
 
     def _materialize(self, in_channels: int) -> None:
         self.in_channels = in_channels

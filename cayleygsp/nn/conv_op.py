@@ -21,7 +21,7 @@ gradient, no recurrence runs backwards.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -34,12 +34,17 @@ from cayleygsp.nn.coefficients import (
     block_count,
     order_of,
     series_coefficients,
+    zoom_of,
     zoom_slopes,
 )
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.precision import full_precision
 from cayleygsp.nn.series_op import series_conv
+
+# Largest h λ_max of a recurrence in single precision.
+SINGLE_LIMIT = 1e3
 
 
 def cayley_conv(
@@ -85,7 +90,7 @@ def cayley_conv(
         constant = graph._replace(scale=graph.scale.detach())
         return series_conv(x, weight, log_zoom, constant.tensors(), basis, tol, bound, zoom_hint, True, True)
     n_kept = _blocks_to_keep(weight, log_zoom, basis)
-    return conv(x, weight, log_zoom, graph.tensors(), basis, tol, bound, zoom_hint, n_kept)[0]
+    return _run(x, weight, log_zoom, graph, basis, tol, bound, zoom_hint, n_kept)
 
 
 def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
@@ -110,7 +115,15 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
         settings = laplacian.reversible, laplacian.tied
         return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)
     n_kept = _blocks_to_keep(weight, None, CHEBYSHEV)
-    return conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, n_kept)[0]
+    return _run(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, n_kept)
+
+
+def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors, *settings: Any) -> Tensor:
+    """Return the convolution: as an operation of torch where something is traced, else by the shortest way."""
+    plain = not torch.compiler.is_compiling() and type(x) is Tensor and x.device.type != "meta"
+    if plain and not torch._C._functorch.maybe_current_level():
+        return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
+    return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
 
 
 def _needs_gradient(graph: GraphTensors) -> bool:
@@ -125,8 +138,7 @@ def _blocks_to_keep(weight: Tensor, log_zoom: Tensor | None, basis: str) -> int:
     return block_count(basis, order_of(basis, weight.shape[0]), extended=for_zoom)
 
 
-@torch.library.custom_op("cayleygsp::conv", mutates_args=())
-def conv(
+def convolution(
     x: Tensor,
     weight: Tensor,
     log_zoom: Tensor | None,
@@ -141,17 +153,37 @@ def conv(
     batch, n, f_in = x.shape
     size, _, f_out = weight.shape
     L = GraphTensors(*graph)
-    with torch.autocast(x.device.type, enabled=False):
-        a, n_terms = series_coefficients(log_zoom, x, L, basis, order_of(basis, size), tol, bound, hint)
+    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
+    with full_precision(x):
+        like, order = x.new_empty(0, dtype=dtype), order_of(basis, size)
+        a, n_terms = series_coefficients(log_zoom, like, L, basis, order, tol, bound, hint)
         if f_in <= f_out:
             n_blocks = n_kept or size
-            Y = terms(L, x, None if a is None else a[:n_blocks], n_terms)
+            Y = terms(L.to(dtype), x.to(dtype), None if a is None else a[:n_blocks], n_terms)
+            Y = Y.to(x.dtype)
             rows = Y.view(batch * n, n_blocks * f_in)[:, : size * f_in]
             y = (rows @ weight.reshape(size * f_in, f_out)).view(batch, n, f_out)
             return y, Y if n_kept else x.new_empty(0)
         mixed = x.reshape(batch * n, f_in) @ weight.transpose(0, 1).reshape(f_in, size * f_out)
-        y = combine(L, mixed.view(batch, n, size, f_out), None if a is None else a[:size], n_terms)
+        blocks = mixed.view(batch, n, size, f_out).to(dtype)
+        y = combine(L.to(dtype), blocks, None if a is None else a[:size], n_terms).to(x.dtype)
         return y, x.new_empty(0)
+
+
+@torch.library.custom_op("cayleygsp::conv", mutates_args=())
+def conv(
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    n_kept: int,
+) -> tuple[Tensor, Tensor]:
+    """Do what :func:`convolution` does, as an operation that torch.compile takes as it is."""
+    return convolution(x, weight, log_zoom, graph, basis, tol, bound, hint, n_kept)
 
 
 @conv.register_fake
@@ -172,8 +204,7 @@ def _(
     return x.new_empty((batch, n, f_out)), kept
 
 
-@torch.library.custom_op("cayleygsp::conv_backward", mutates_args=())
-def conv_backward(
+def convolution_backward(
     gradient: Tensor,
     x: Tensor | None,
     weight: Tensor,
@@ -195,28 +226,65 @@ def conv_backward(
     batch, n, f_out = gradient.shape
     size, f_in, _ = weight.shape
     order = order_of(basis, size)
-    L = GraphTensors(*graph).transposed()
+    dtype = recurrence_dtype(gradient.dtype, log_zoom, bound, hint)
+    L = GraphTensors(*graph).transposed().to(dtype)
     dx = dw_all = gradient.new_empty(0)
-    with torch.autocast(gradient.device.type, enabled=False):
-        a, n_terms = series_coefficients(log_zoom, gradient, L, basis, order, tol, bound, hint)
+    with full_precision(gradient):
+        like = gradient.new_empty(0, dtype=dtype)
+        a, n_terms = series_coefficients(log_zoom, like, L, basis, order, tol, bound, hint)
         rows = gradient.reshape(batch * n, f_out)
         if x is None:
             if need_weight or need_zoom:
-                dw_all = (kept.view(batch * n, -1).T @ rows).view(kept.shape[2], f_in, f_out)
+                dw_all = kept.view(batch * n, -1).to(dtype).T @ rows.to(dtype)
+                dw_all = dw_all.view(kept.shape[2], f_in, f_out)
             if need_x:
                 spread = rows @ weight.reshape(size * f_in, f_out).T
-                dx = combine(L, spread.view(batch, n, size, f_in), None if a is None else a[:size], n_terms)
+                blocks = spread.view(batch, n, size, f_in).to(dtype)
+                dx = combine(L, blocks, None if a is None else a[:size], n_terms).to(gradient.dtype)
         else:
             n_blocks = block_count(basis, order, extended=need_zoom)
-            U = terms(L, gradient, None if a is None else a[:n_blocks], n_terms).view(batch * n, n_blocks * f_out)
+            U = terms(L, gradient.to(dtype), None if a is None else a[:n_blocks], n_terms)
+            U = U.view(batch * n, n_blocks * f_out)
             if need_weight or need_zoom:
-                dw_all = (x.reshape(batch * n, f_in).T @ U).view(f_in, n_blocks, f_out).transpose(0, 1)
+                dw_all = x.reshape(batch * n, f_in).to(dtype).T @ U
+                dw_all = dw_all.view(f_in, n_blocks, f_out).transpose(0, 1)
             if need_x:
                 mixing = weight.transpose(0, 1).reshape(f_in, size * f_out)
-                dx = (U[:, : size * f_out] @ mixing.T).view(batch, n, f_in)
-        dh = _zoom_gradient(weight, dw_all, basis) if need_zoom else gradient.new_empty(0)
-    dw = dw_all[:size].contiguous() if need_weight else gradient.new_empty(0)
+                dx = (U[:, : size * f_out].to(mixing.dtype) @ mixing.T).view(batch, n, f_in)
+        dh = _zoom_gradient(weight, dw_all, basis).to(gradient.dtype) if need_zoom else gradient.new_empty(0)
+    dw = dw_all[:size].to(gradient.dtype).contiguous() if need_weight else gradient.new_empty(0)
     return dx, dw, dh
+
+
+@torch.library.custom_op("cayleygsp::conv_backward", mutates_args=())
+def conv_backward(
+    gradient: Tensor,
+    x: Tensor | None,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    kept: Tensor,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    needs: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Do what :func:`convolution_backward` does, as an operation that torch.compile takes as it is."""
+    return convolution_backward(gradient, x, weight, log_zoom, kept, graph, basis, tol, bound, hint, needs)
+
+
+def recurrence_dtype(
+    dtype: torch.dtype, log_zoom: Tensor | None, bound: float | None, hint: float | None
+) -> torch.dtype:
+    """Return the precision that a recurrence runs in: double where rounding in single would spoil the zoom's gradient.
+
+    That gradient is of size 1 / (hλ) where hλ is large, and rounding in a recurrence grows with its length.
+    """
+    if dtype != torch.float32 or log_zoom is None or bound is None or log_zoom.device.type in ("meta", "mps"):
+        return dtype
+    zoom = hint if hint is not None else zoom_of(log_zoom)
+    return torch.float64 if zoom * bound > SINGLE_LIMIT else dtype
 
 
 def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
@@ -263,6 +331,31 @@ def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
         dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)
     gradients = (g if need else None for g, need in zip((dx, dw, dh), needs, strict=True))
     return (*gradients, [None] * len(graph), None, None, None, None, None)
+
+
+class _Convolution(torch.autograd.Function):
+    """The same without the machinery of an operation, which takes longer than the work on a small graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, log_zoom: Tensor | None, settings: Any, *graph: Tensor) -> Tensor:
+        """Return the convolution."""
+        y, kept = convolution(x, weight, log_zoom, graph, *settings)
+        narrow_input = weight.shape[1] <= weight.shape[2]
+        ctx.save_for_backward(None if narrow_input else x, weight, log_zoom, kept, *graph)
+        ctx.settings = settings[:-1]
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        """Return the gradients in x, the weights and log h."""
+        x, weight, log_zoom, kept, *graph = ctx.saved_tensors
+        needs = list(ctx.needs_input_grad[:3])
+        differentiate = conv_backward if torch.is_grad_enabled() else convolution_backward  # the first can say no
+        dx, dw, dh = differentiate(gradients[0], x, weight, log_zoom, kept, graph, *ctx.settings, needs)
+        if needs[2]:
+            dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)
+        wanted = (g if need else None for g, need in zip((dx, dw, dh), needs, strict=True))
+        return (*wanted, None, *[None] * len(graph))
 
 
 conv.register_autograd(_backward, setup_context=_save)

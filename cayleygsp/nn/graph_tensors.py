@@ -47,6 +47,12 @@ class GraphTensors(NamedTuple):
         whole = (w.view(f"u{w.itemsize}") for w in (indptr, indices))
         return (*whole, values, diagonal, values.dtype.type(-1), scale)
 
+    def to(self, dtype: torch.dtype) -> GraphTensors:
+        """Return the same in another precision."""
+        if self.values.dtype == dtype:
+            return self
+        return GraphTensors(*self[:2], *(t.to(dtype) for t in self[2:5]), *self[5:])
+
     def rows(self) -> Tensor:
         """Return the row of each value."""
         counts = self.indptr.diff().long()

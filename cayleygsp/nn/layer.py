@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
 import torch
@@ -20,6 +20,7 @@ from cayleygsp.nn.edge_values import asks_for_gradient
 from cayleygsp.nn.graph_key import GraphKey
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
 from cayleygsp.nn.inference import outside_inference
+from cayleygsp.nn.precision import full_precision
 from cayleygsp.nn.prepared_graphs import PREPARED
 from cayleygsp.nn.pyg_classes import with_message_passing
 from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
@@ -298,13 +299,6 @@ def warn_of_overflow(y: Tensor) -> None:
         ConvergenceWarning,
         stacklevel=4,
     )
-
-
-def full_precision(x: Tensor) -> AbstractContextManager[Any]:
-    """Return a context without autocast on the device of x."""
-    if not torch.amp.is_autocast_available(x.device.type):
-        return nullcontext()
-    return torch.autocast(x.device.type, enabled=False)
 
 
 def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None) -> None:
