@@ -34,17 +34,13 @@ from cayleygsp.nn.coefficients import (
     block_count,
     order_of,
     series_coefficients,
-    zoom_of,
     zoom_slopes,
 )
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.nn.precision import full_precision
+from cayleygsp.nn.precision import full_precision, recurrence_dtype
 from cayleygsp.nn.series_op import series_conv
-
-# Largest h λ_max of a recurrence in single precision.
-SINGLE_LIMIT = 1e3
 
 
 def cayley_conv(
@@ -83,7 +79,7 @@ def cayley_conv(
     """
     reject_forward_mode(x, weight, log_zoom)
     basis = CAYLEY_REAL if real else CAYLEY
-    graph = laplacian.tensors(x.dtype, own_scale=False)
+    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=False)
     bound = laplacian.bound
     if log_zoom.dim() or _needs_gradient(graph):
         # the scale is no part of a Cayley filter, and edges have two halves
@@ -110,7 +106,7 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
     Tensor, shape (batch, n, out_channels)
     """
     reject_forward_mode(x, weight)
-    graph = laplacian.tensors(x.dtype, own_scale=True)
+    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=True)
     if _needs_gradient(graph):
         settings = laplacian.reversible, laplacian.tied
         return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)
@@ -124,6 +120,12 @@ def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors
     if plain and not torch._C._functorch.maybe_current_level():
         return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
     return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
+
+
+def _graph_dtype(x: Tensor, laplacian: GraphLaplacian) -> torch.dtype:
+    """Return the precision of the graph: that of the signals, or its own if it gets a gradient."""
+    learned = torch.is_grad_enabled() and laplacian.values.requires_grad
+    return laplacian.values.dtype if learned else x.dtype
 
 
 def _needs_gradient(graph: GraphTensors) -> bool:
@@ -272,19 +274,6 @@ def conv_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Do what :func:`convolution_backward` does, as an operation that torch.compile takes as it is."""
     return convolution_backward(gradient, x, weight, log_zoom, kept, graph, basis, tol, bound, hint, needs)
-
-
-def recurrence_dtype(
-    dtype: torch.dtype, log_zoom: Tensor | None, bound: float | None, hint: float | None
-) -> torch.dtype:
-    """Return the precision that a recurrence runs in: double where rounding in single would spoil the zoom's gradient.
-
-    That gradient is of size 1 / (hλ) where hλ is large, and rounding in a recurrence grows with its length.
-    """
-    if dtype != torch.float32 or log_zoom is None or bound is None or log_zoom.device.type in ("meta", "mps"):
-        return dtype
-    zoom = hint if hint is not None else zoom_of(log_zoom)
-    return torch.float64 if zoom * bound > SINGLE_LIMIT else dtype
 
 
 def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
