@@ -239,9 +239,10 @@ def series_conv_backward(
             if need_x and in_x is not None:
                 dx[group] = in_x.view(n, -1, x.shape[2]).transpose(0, 1)
     nothing = x.new_empty(0)
-    in_graph = (nothing.clone(), nothing.clone(), nothing.clone())
+    in_graph = nothing.clone(), nothing.clone(), nothing.clone()
     if need_graph:
-        in_graph = tuple(g.to(t.dtype) for g, t in zip(recurrences.gradients(), graph[2:5], strict=True))
+        values, diagonal, scale = recurrences.gradients()
+        in_graph = values.to(graph[2].dtype), diagonal.to(graph[3].dtype), scale.to(graph[4].dtype)
     in_zoom = V.in_zoom() if need_zoom else nothing.clone()
     return dx.to(given), (V.in_weight if need_weight else nothing).to(given), in_zoom.to(given), *in_graph
 
@@ -270,7 +271,9 @@ def _(
         like(x, need_x),
         like(weight, need_weight),
         like(log_zoom, need_zoom),
-        *(like(t, need_graph, t.dtype if need_graph else x.dtype) for t in graph[2:5]),
+        like(graph[2], need_graph, graph[2].dtype if need_graph else x.dtype),
+        like(graph[3], need_graph, graph[3].dtype if need_graph else x.dtype),
+        like(graph[4], need_graph, graph[4].dtype if need_graph else x.dtype),
     )
 
 
