@@ -34,6 +34,8 @@ class Sizes:
     factors: tuple[int, ...] = (1, 2, 4, 8)
     edge_vertices: int = 5000
     edge_channels: int = 32
+    fresh: tuple[int, ...] = (60, 500, 5000)
+    sparse: tuple[int, int] = (2708, 1433)
 
 
 QUICK = Sizes(
@@ -46,4 +48,6 @@ QUICK = Sizes(
     factors=(1, 2),
     edge_vertices=60,
     edge_channels=3,
+    fresh=(30,),
+    sparse=(40, 100),
 )

@@ -23,6 +23,7 @@ from cayleygsp.nn.coefficients import (
     series_coefficients,
     zoom_slopes,
 )
+from cayleygsp.nn.conv_op import recurrence_dtype
 from cayleygsp.nn.forward_mode import reject_forward_mode
 from cayleygsp.nn.graph_tensors import GraphTensors
 
@@ -69,10 +70,10 @@ def combine_series(
     hint: float | None,
 ) -> Tensor:
     """Return the sum of the series of all blocks of z, shape (batch, n, n_blocks, features)."""
-    L = GraphTensors(*graph)
-    size = z.shape[2]
-    a, n_terms = series_coefficients(log_zoom, z, L, basis, order_of(basis, size), tol, bound, hint)
-    return combine(L, z, None if a is None else a[:size], n_terms)
+    dtype = recurrence_dtype(z.dtype, log_zoom, bound, hint)
+    L, blocks, size = GraphTensors(*graph).to(dtype), z.to(dtype), z.shape[2]
+    a, n_terms = series_coefficients(log_zoom, blocks, L, basis, order_of(basis, size), tol, bound, hint)
+    return combine(L, blocks, None if a is None else a[:size], n_terms).to(z.dtype)
 
 
 @combine_series.register_fake
@@ -99,16 +100,17 @@ def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     z, log_zoom, *graph = ctx.saved_tensors
     basis, tol, bound, hint = ctx.settings
     need_zoom = ctx.needs_input_grad[1]
-    L = GraphTensors(*graph).transposed()
+    dtype = recurrence_dtype(gradient.dtype, log_zoom, bound, hint)
+    L, g = GraphTensors(*graph).transposed().to(dtype), gradient.to(dtype)
     order = order_of(basis, ctx.size)
     n_blocks = block_count(basis, order, extended=need_zoom)
     with torch.no_grad():
-        a, n_terms = series_coefficients(log_zoom, gradient, L, basis, order, tol, bound, hint)
-        U = terms(L, gradient, None if a is None else a[:n_blocks], n_terms)
+        a, n_terms = series_coefficients(log_zoom, g, L, basis, order, tol, bound, hint)
+        U = terms(L, g, None if a is None else a[:n_blocks], n_terms)
         dh = None
         if need_zoom:
             dh = (z.double() * zoom_slopes(U.double(), basis)).sum().to(log_zoom.dtype).reshape(log_zoom.shape)
-    return U[:, :, : ctx.size], dh, [None] * len(graph), None, None, None, None
+    return U[:, :, : ctx.size].to(gradient.dtype), dh, [None] * len(graph), None, None, None, None
 
 
 combine_series.register_autograd(_backward, setup_context=_save)

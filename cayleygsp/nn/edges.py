@@ -16,8 +16,8 @@ SYMMETRY = 1e-6
 UNDIRECTED = (
     "`edge_index` must hold every edge in both directions with the same weight; {}. A Cayley filter is a function of "
     "the eigenvalues of the Laplacian, which are real, and bounded as the layer needs it, only where the graph is "
-    "undirected. Make it so, for instance by torch_geometric.utils.to_undirected, or take ChebConv, a polynomial of "
-    "any matrix"
+    "undirected. Make it so, for instance by torch_geometric.utils.to_undirected, drop edges with "
+    "dropout_edge(force_undirected=True), or take ChebConv, a polynomial of any matrix"
 )
 
 

@@ -262,3 +262,28 @@ def test_lambda_max_is_no_part_of_a_cayley_filter():
             assert torch.equal(layer(x, edge_index, lambda_max=lambda_max), layer(x, edge_index))
         prepared = GraphLaplacian.from_edge_index(edge_index, normalization=normalization, lambda_max=50.0)
         assert torch.equal(layer(x, prepared), layer(x, edge_index))
+
+
+@pytest.mark.parametrize("make", [lambda: CayleyConv(3, 2, 2), lambda: ChebConv(3, 2, 3)])
+def test_edges_are_checked_when_compiled_and_exported(make):
+    layer, x = make(), signals(5, 3, dtype=torch.float32)
+    bad = EDGES.clone()
+    bad[0, 0] = 77
+    exported = torch.export.export(layer, (x, EDGES)).module()
+    torch.testing.assert_close(exported(x, EDGES), layer(x, EDGES))
+    for traced in (compiled(layer, backend="eager"), exported):
+        with pytest.raises(ValueError, match="`edge_index` must be between 0 and 4, got 77"):
+            traced(x, bad)
+    if isinstance(layer, CayleyConv):
+        with pytest.raises(ValueError, match="every edge in both directions"):
+            exported(x, EDGES[:, [0, 0, 2, 2, 4, 4]])
+
+
+def test_a_compiled_layer_takes_directed_graphs_with_the_right_gradient():
+    layer, x = ChebConv(3, 2, 4), signals(5, 3, dtype=torch.float32).requires_grad_()
+    directed = torch.tensor([[0, 1, 2, 3], [1, 2, 0, 1]])
+    gradients = []
+    for call in (layer, compiled(layer, backend="aot_eager")):
+        (gradient,) = torch.autograd.grad(call(x, directed).sin().sum(), x)
+        gradients.append(gradient)
+    torch.testing.assert_close(*gradients)
