@@ -23,9 +23,9 @@ from cayleygsp.nn.coefficients import (
     series_coefficients,
     zoom_slopes,
 )
-from cayleygsp.nn.conv_op import recurrence_dtype
 from cayleygsp.nn.forward_mode import reject_forward_mode
 from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.precision import recurrence_dtype
 from cayleygsp.nn.sparse_signals import sparse_product
 
 

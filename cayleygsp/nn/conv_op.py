@@ -34,18 +34,14 @@ from cayleygsp.nn.coefficients import (
     block_count,
     order_of,
     series_coefficients,
-    zoom_of,
     zoom_slopes,
 )
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.nn.precision import full_precision
+from cayleygsp.nn.precision import full_precision, recurrence_dtype
 from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 from cayleygsp.nn.series_op import series_conv
-
-# Largest h λ_max of a recurrence in single precision.
-SINGLE_LIMIT = 1e3
 
 
 def cayley_conv(
@@ -84,7 +80,7 @@ def cayley_conv(
     """
     reject_forward_mode(x, weight, log_zoom)
     basis = CAYLEY_REAL if real else CAYLEY
-    graph = laplacian.tensors(x.dtype, own_scale=False)
+    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=False)
     bound = laplacian.bound
     if log_zoom.dim() or _needs_gradient(graph):
         # the scale is no part of a Cayley filter, and edges have two halves
@@ -111,7 +107,7 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian | ScaledLapla
     Tensor, shape (batch, n, out_channels)
     """
     reject_forward_mode(x, weight)
-    graph = laplacian.tensors(x.dtype, own_scale=True)
+    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=True)
     if _needs_gradient(graph):
         settings = laplacian.reversible, laplacian.tied
         return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)
@@ -125,6 +121,12 @@ def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors
     if plain and not torch._C._functorch.maybe_current_level():
         return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
     return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
+
+
+def _graph_dtype(x: Tensor, laplacian: GraphLaplacian) -> torch.dtype:
+    """Return the precision of the graph: that of the signals, or its own if it gets a gradient."""
+    learned = torch.is_grad_enabled() and laplacian.values.requires_grad
+    return laplacian.values.dtype if learned else x.dtype
 
 
 def _needs_gradient(graph: GraphTensors) -> bool:
@@ -275,19 +277,6 @@ def conv_backward(
     return convolution_backward(gradient, x, weight, log_zoom, kept, graph, basis, tol, bound, hint, needs)
 
 
-def recurrence_dtype(
-    dtype: torch.dtype, log_zoom: Tensor | None, bound: float | None, hint: float | None
-) -> torch.dtype:
-    """Return the precision that a recurrence runs in: double where rounding in single would spoil the zoom's gradient.
-
-    That gradient is of size 1 / (hλ) where hλ is large, and rounding in a recurrence grows with its length.
-    """
-    if dtype != torch.float32 or log_zoom is None or bound is None or log_zoom.device.type in ("meta", "mps"):
-        return dtype
-    zoom = hint if hint is not None else zoom_of(log_zoom)
-    return torch.float64 if zoom * bound > SINGLE_LIMIT else dtype
-
-
 def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
     """Return the gradient in log h, from the gradients in the weights of the basis of order r + 1."""
     return (weight.flatten(1) * zoom_slopes(dw_all.flatten(1), basis)).sum()
@@ -351,9 +340,9 @@ class _Convolution(torch.autograd.Function):
         """Return the gradients in x, the weights and log h."""
         x, weight, log_zoom, kept, *graph = ctx.saved_tensors
         needs = list(ctx.needs_input_grad[:3])
-        differentiate: Callable[..., Any] = (
-            conv_backward if torch.is_grad_enabled() else convolution_backward
-        )  # the first can say no
+        differentiate: Callable[..., Any] = convolution_backward
+        if torch.is_grad_enabled():  # for a second derivative, which the operation rejects
+            differentiate = conv_backward
         dx, dw, dh = differentiate(gradients[0], x, weight, log_zoom, kept, graph, *ctx.settings, needs)
         if needs[2]:
             dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)

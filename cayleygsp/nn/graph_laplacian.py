@@ -187,6 +187,7 @@ class GraphLaplacian(nn.Module):
                 assert edge_weight is not None
                 order = torch.argsort(edge_index[0], stable=True)
                 values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order)
+                dtype = torch.float64  # gradients of entries almost cancel where the zoom is large
             if lambda_max is not None:
                 scaling = given_lmax(lambda_max, lmax, batch)
                 check_given_lmax(scaling, (indptr, indices, values, diagonal), batch)

@@ -97,13 +97,17 @@ class Recurrences:
             self._all += self._terms.products(u, t, factor, self.tied)
 
     def gradients(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the gradients in values, diagonal and scale of the graph, from what was added up."""
-        graph = self.graph
+        """Return the gradients in values, diagonal and scale of the graph, from what was added up.
+
+        In double precision where the loops add up in it: the entries of a Laplacian change together with the weight of
+        an edge, and their gradients almost cancel where the zoom is large.
+        """
         if self.compiled:
-            entries, diagonal = self._entries.to(graph.values.dtype), self._diagonal.to(graph.values.dtype)
+            entries, diagonal = self._entries, self._diagonal
         else:
             places = self._sums if self.swapped else self._terms
             entries, diagonal = self._all[places.beside], self._all[places.diagonal]
+        graph = self.graph.to(entries.dtype)
         rows = graph.rows()
         in_scale = (graph.diagonal * diagonal).index_add(0, rows, graph.values * entries, alpha=-1)
         return -graph.scale[rows] * entries, graph.scale * diagonal, in_scale

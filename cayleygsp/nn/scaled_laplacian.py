@@ -118,6 +118,7 @@ class ScaledLaplacian:
                 options = {"tied": False, "keep_loops": False}
                 values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order, **options)
                 scale = _scale(values, diagonal, parts, batch)
+                dtype = torch.float64
                 if len(parts) == 5:  # symmetric, as was found on the CPU
                     bounded = bounded or bool((parts[4] <= (1 + _SLACK) * scale.detach()).all())
                 numbers = values, diagonal, scale if lambda_max is None else parts[4]

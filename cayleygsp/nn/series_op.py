@@ -27,6 +27,7 @@ from cayleygsp.nn.device_step import CHUNK, uses_loops
 from cayleygsp.nn.forward_mode import reject_second_derivative
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.mixing import Mixing, add_mixed, products, spread
+from cayleygsp.nn.precision import full_precision, recurrence_dtype
 from cayleygsp.nn.recurrences import Recurrences, chunks_of
 
 # Signals of a batch that are worked on at once on the CPU: as many as make a block of about this many numbers.
@@ -65,19 +66,21 @@ def series_conv(
     tied : bool
         Whether the two halves of an edge get the mean of their gradients; for symmetric matrices.
     """
-    M = GraphTensors(*graph)
+    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
+    given, M = x.dtype, GraphTensors(*graph).to(dtype)
+    x, weight = x.to(dtype), weight.to(dtype)
     batch, n, f_in = x.shape
     f_out = weight.shape[2]
     y = x.new_empty((batch, n, f_out))
     terms_of_input = f_in <= f_out
     recurrences = Recurrences(M, x, transposed=not terms_of_input)
-    with torch.autocast(x.device.type, enabled=False):
+    with full_precision(x):
         V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
         for group in _groups(x, min(f_in, f_out)):
             source = _rows(x[group])
             rows = _sum_terms(recurrences, V, source, n) if terms_of_input else _clenshaw(recurrences, V, source, n)
             y[group] = rows.view(n, -1, f_out).transpose(0, 1)
-    return y
+    return y if given == dtype else y.to(given)
 
 
 @series_conv.register_fake
@@ -206,14 +209,16 @@ def series_conv_backward(
 
     ``needs`` says so for x, for the weights, for log h, and for the graph.
     """
-    M = GraphTensors(*graph)
+    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
+    given, M = x.dtype, GraphTensors(*graph).to(dtype)
+    gradient, x, weight = gradient.to(dtype), x.to(dtype), weight.to(dtype)
     need_x, need_weight, need_zoom, need_graph = needs
     need_mixing = need_weight or need_zoom
     terms_of_input = weight.shape[1] <= weight.shape[2]
     recurrences = Recurrences(M, x, transposed=not terms_of_input, tied=tied)
     dx = x.new_zeros(x.shape if need_x else (0,))
     n = x.shape[1]
-    with torch.autocast(x.device.type, enabled=False):
+    with full_precision(x):
         V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
         for group in _groups(x, min(weight.shape[1:])):
             source, other = _rows(x[group]), _rows(gradient[group])
@@ -234,9 +239,12 @@ def series_conv_backward(
             if need_x and in_x is not None:
                 dx[group] = in_x.view(n, -1, x.shape[2]).transpose(0, 1)
     nothing = x.new_empty(0)
-    in_graph = recurrences.gradients() if need_graph else (nothing.clone(), nothing.clone(), nothing.clone())
+    in_graph = nothing.clone(), nothing.clone(), nothing.clone()
+    if need_graph:
+        values, diagonal, scale = recurrences.gradients()
+        in_graph = values.to(graph[2].dtype), diagonal.to(graph[3].dtype), scale.to(graph[4].dtype)
     in_zoom = V.in_zoom() if need_zoom else nothing.clone()
-    return dx, V.in_weight if need_weight else nothing, in_zoom, *in_graph
+    return dx.to(given), (V.in_weight if need_weight else nothing).to(given), in_zoom.to(given), *in_graph
 
 
 @series_conv_backward.register_fake
@@ -256,16 +264,16 @@ def _(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     need_x, need_weight, need_zoom, need_graph = needs
 
-    def like(tensor: Tensor | None, needed: bool) -> Tensor:
-        return x.new_empty(tensor.shape if needed and tensor is not None else (0,))
+    def like(tensor: Tensor | None, needed: bool, dtype: torch.dtype = x.dtype) -> Tensor:
+        return x.new_empty(tensor.shape if needed and tensor is not None else (0,), dtype=dtype)
 
     return (
         like(x, need_x),
         like(weight, need_weight),
         like(log_zoom, need_zoom),
-        like(graph[2], need_graph),
-        like(graph[3], need_graph),
-        like(graph[4], need_graph),
+        like(graph[2], need_graph, graph[2].dtype if need_graph else x.dtype),
+        like(graph[3], need_graph, graph[3].dtype if need_graph else x.dtype),
+        like(graph[4], need_graph, graph[4].dtype if need_graph else x.dtype),
     )
 
 

@@ -229,3 +229,19 @@ def test_edge_weights_with_gradients_need_no_second_pass_through_the_graph():
     prepared = GraphLaplacian.from_edge_index(edge_index, edge_weight, 6)
     assert prepared.values.requires_grad
     assert isinstance(prepared.tensors(torch.float32, own_scale=False), GraphTensors)
+
+
+@pytest.mark.parametrize("learned", [False, True])
+def test_large_zooms_in_single_precision_are_those_in_double(learned):
+    edge_index, edge_weight = edges_of((random_adjacency(60, 0) > 0).astype(float))  # degrees without rounding
+    answers = []
+    for dtype in (torch.float32, torch.float64):
+        layer = CayleyConv(2, 3, 2, zoom=1e4, normalization=None, zoom_per_channel=True, tol=1e-7)
+        layer.reset_parameters(torch.Generator().manual_seed(0))
+        layer, weights = layer.to(dtype), edge_weight.to(dtype).requires_grad_(learned)
+        # the same numbers, rounded to single precision, in both
+        x, direction = (signals(60, k, dtype=torch.float32).to(dtype) for k in (2, 3))
+        layer(x, edge_index, weights).backward(direction)
+        answers.append([layer.log_zoom.grad.double(), *([weights.grad.double()] if learned else [])])
+    for single, double in zip(*answers, strict=True):
+        assert (single - double).norm() <= 1e-3 * double.norm()
