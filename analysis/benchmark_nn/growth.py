@@ -40,10 +40,10 @@ def measure_growth(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[D
 
 def _step_time(at: dict[str, float], sizes: Sizes, args: argparse.Namespace) -> tuple[list[float], int]:
     L = cg.laplacian(gallery.sensor(int(at["vertices"]), rng=args.seed), "normalized")
-    graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32)
+    graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32, device=args.device)
     channels, order = int(at["channels"]), int(at["order"])
-    layer = CayleyConv(channels, channels, order, zoom=at["zoom"], tol=TOL)
-    x = signals(args.seed, sizes.growth_batch, L.n_vertices, channels).requires_grad_()
+    layer = CayleyConv(channels, channels, order, zoom=at["zoom"], tol=TOL).to(args.device)
+    x = signals(args.seed, sizes.growth_batch, L.n_vertices, channels, device=args.device).requires_grad_()
     call = training_step(layer, x, graph)
     call()
     degree = power_coefficients(order + 1, at["zoom"], L.lmax, TOL).degree

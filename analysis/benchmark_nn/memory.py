@@ -24,8 +24,13 @@ def activation_bytes(call: Callable[[], Tensor]) -> int:
     return sum(kept.values())
 
 
-def peak_bytes(call: Callable[[], Any]) -> int:
-    """Return how far the memory of torch on the CPU rises during a call."""
+def peak_bytes(call: Callable[[], Any], device: str = "cpu") -> int:
+    """Return how far the memory of torch rises during a call."""
+    if device == "cuda":
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        call()
+        return torch.cuda.max_memory_allocated() - before
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
         call()
     events = profile.profiler.kineto_results.events()

@@ -49,18 +49,18 @@ def network_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
     """Compare the test time of a CayleyNet with that of a ChebNet with as many parameters."""
     step("networks")
     tree = mnist_tree(sizes, args.seed)
-    x = signals(args.seed, sizes.batch, tree.sizes[0], 1)
-    x[:, torch.tensor(tree.is_fake[0])] = 0
+    x = signals(args.seed, sizes.batch, tree.sizes[0], 1, device=args.device)
+    x[:, torch.tensor(tree.is_fake[0], device=args.device)] = 0
     torch.manual_seed(args.seed)
-    cayley = Network(tree, sizes, lambda i, o: CayleyConv(i, o, ORDER, tol=TOL)).eval()
-    cheb = Network(tree, sizes, lambda i, o: ChebConv(i, o, TERMS - 1)).eval()
+    cayley = Network(tree, sizes, lambda i, o: CayleyConv(i, o, ORDER, tol=TOL)).to(args.device).eval()
+    cheb = Network(tree, sizes, lambda i, o: ChebConv(i, o, TERMS)).to(args.device).eval()
     sides = [
         Side("CayleyNet", _inference(cayley, x), CAYLEY_LIMIT),
         Side("ChebNet", _inference(cheb, x), 1e-4),
     ]
     with torch.no_grad():
         errors = [
-            relative_error(exact_copy(net)(x.double()).numpy())(side.call())
+            relative_error(exact_copy(net)(x.double()).cpu().numpy())(side.call())
             for net, side in zip((cayley, cheb), sides, strict=True)
         ]
     measured = _timing.interleave({side.name: side.call for side in sides}, args.repeats)
@@ -75,6 +75,6 @@ def network_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
 def _inference(net: nn.Module, x: Tensor) -> Callable[[], Array]:
     def call() -> Array:
         with torch.no_grad():
-            return net(x).numpy()
+            return net(x).cpu().numpy()
 
     return call

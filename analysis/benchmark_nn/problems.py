@@ -28,9 +28,15 @@ def laplacian_of(tree: Coarsening, level: int) -> cg.Laplacian:
     return cg.laplacian(tree.graphs[level], "normalized")
 
 
-def signals(seed: int, *shape: int) -> Tensor:
-    """Return random numbers in single precision."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+def signals(seed: int, *shape: int, device: str = "cpu") -> Tensor:
+    """Return random numbers in single precision, the same on every device."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(device)
+
+
+def finish(x: Tensor) -> None:
+    """Wait until the device of a tensor has done all that it was told."""
+    if x.device.type == "cuda":
+        torch.cuda.synchronize(x.device)
 
 
 def training_step(layer: nn.Module, x: Tensor, *graph: Any) -> Callable[[], Array]:
@@ -41,7 +47,8 @@ def training_step(layer: nn.Module, x: Tensor, *graph: Any) -> Callable[[], Arra
         x.grad = None
         y = layer(x, *graph)
         y.square().sum().backward()
-        return y.detach().numpy()
+        finish(y)
+        return y.detach().cpu().numpy()
 
     return step
 
@@ -49,7 +56,7 @@ def training_step(layer: nn.Module, x: Tensor, *graph: Any) -> Callable[[], Arra
 def dense_chebyshev(L: cg.Laplacian, weight: Tensor, x: Tensor) -> Array:
     """Return the sum over k of T_k X W_k with a dense matrix in double precision; the spectrum ends at 2."""
     scaled = L.matrix.toarray() - np.eye(L.n_vertices)
-    w, t = weight.detach().double().numpy(), x.detach().double().numpy()
+    w, t = weight.detach().double().cpu().numpy(), x.detach().double().cpu().numpy()
     t_old, t = t, np.einsum("ij,bjf->bif", scaled, t, optimize=True)
     y = t_old @ w[0] + t @ w[1]
     for k in range(2, len(w)):

@@ -13,6 +13,9 @@ TOL = 1e-4
 CHEBYSHEV_LIMIT = 1e-5
 CAYLEY_LIMIT = 1e-3
 
+# Gradients in edge weights are sums over all terms and channels, in single precision too.
+EDGE_LIMIT = 1e-4
+
 # Eleven sweeps are as right as they are; more than this would mean that something else is computed.
 JACOBI_LIMIT = 1.0
 
@@ -29,6 +32,22 @@ class Sizes:
     growth_batch: int = 20
     growth_channels: int = 8
     factors: tuple[int, ...] = (1, 2, 4, 8)
+    edge_vertices: int = 5000
+    edge_channels: int = 32
+    fresh: tuple[int, ...] = (60, 500, 5000)
+    sparse: tuple[int, int] = (2708, 1433)
 
 
-QUICK = Sizes(side=8, batch=4, features=(4, 6), hidden=16, growth_vertices=60, growth_batch=2, factors=(1, 2))
+QUICK = Sizes(
+    side=8,
+    batch=4,
+    features=(4, 6),
+    hidden=16,
+    growth_vertices=60,
+    growth_batch=2,
+    factors=(1, 2),
+    edge_vertices=60,
+    edge_channels=3,
+    fresh=(30,),
+    sparse=(40, 100),
+)

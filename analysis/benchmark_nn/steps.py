@@ -28,14 +28,15 @@ def step_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docume
     """Compare a training step of the first layer with the paper's Jacobi scheme, in time and memory."""
     step("training step against Jacobi")
     L = cg.laplacian(gallery.mnist_grid(sizes.side), "normalized")
-    graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32)
-    x = signals(args.seed, sizes.batch, L.n_vertices, 1)
+    graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32, device=args.device)
+    x = signals(args.seed, sizes.batch, L.n_vertices, 1, device=args.device)
     ours = CayleyConv(1, sizes.features[0], ORDER, tol=TOL)
     ours.reset_parameters(torch.Generator().manual_seed(args.seed))
     jacobi = CayleyConv(1, sizes.features[0], ORDER, method="jacobi", n_iter=SWEEPS)
     jacobi.load_state_dict(ours.state_dict())
+    ours, jacobi = ours.to(args.device), jacobi.to(args.device)
     with torch.no_grad():
-        reference = exact_copy(ours)(x.double(), graph).numpy()
+        reference = exact_copy(ours)(x.double(), graph).cpu().numpy()
     work = f"CayleyConv training step, r={ORDER}, n={L.n_vertices}, batch {sizes.batch}"
     sides = [
         Side(f"ours, tol {TOL:g}", training_step(ours, x, graph), CAYLEY_LIMIT),
@@ -65,15 +66,15 @@ def _degree_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
     """Compare the memory of a step with a long series with that of a short one."""
     step("memory and degree")
     L = cg.laplacian(gallery.mnist_grid(sizes.side), "normalized")
-    graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32)
-    x = signals(args.seed, sizes.batch, L.n_vertices, sizes.features[0])
+    graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32, device=args.device)
+    x = signals(args.seed, sizes.batch, L.n_vertices, sizes.features[0], device=args.device)
     peaks, degrees = [], []
     for zoom in (0.2, 35.0):
-        layer = CayleyConv(sizes.features[0], sizes.features[1], ORDER, zoom=zoom, tol=TOL)
+        layer = CayleyConv(sizes.features[0], sizes.features[1], ORDER, zoom=zoom, tol=TOL).to(args.device)
         call = training_step(layer, x, graph)
         call()
         degrees.append(power_coefficients(ORDER + 1, zoom, L.lmax, TOL).degree)
-        peaks.append(peak_bytes(call))
+        peaks.append(peak_bytes(call, args.device))
     ratio = peaks[1] / peaks[0]
     ours = {"name": f"degree {degrees[1]}", "rate": {"median": peaks[1]}, "error": 0.0, "error_limit": 0.0}
     peer = {"name": f"degree {degrees[0]}", "rate": {"median": peaks[0]}, "error": None, "error_limit": 0.0}

@@ -56,7 +56,7 @@ class Network(nn.Module):
 def make_layer(model: str, order: int, config: Config) -> CayleyConv | ChebConv:
     """Return the convolution of a model."""
     if model == CHEBNET:
-        return ChebConv(1, N_FEATURES, order, normalization=None)
+        return ChebConv(1, N_FEATURES, order + 1, normalization=None)
     options: dict[str, Any] = {"zoom": config.zoom, "normalization": None}
     if model == CHEBYSHEV:
         return CayleyConv(1, N_FEATURES, order, tol=config.tol, **options)

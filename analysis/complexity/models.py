@@ -37,7 +37,7 @@ class InversionConv(CayleyConv):
 def make_layer(model: str, order: int) -> CayleyConv | ChebConv:
     """Return the convolution of a model."""
     if model == CHEBNET:
-        return ChebConv(1, N_FEATURES, order, normalization=None)
+        return ChebConv(1, N_FEATURES, order + 1, normalization=None)
     options: dict[str, Any] = {"zoom": ZOOM, "normalization": None}
     if model == INVERSION:
         return InversionConv(1, N_FEATURES, order, method="exact", **options)

@@ -14,11 +14,14 @@ from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive
 from cayleygsp.filters import CayleyFilter
 from cayleygsp.laplacians import laplacian as core_laplacian
+from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, series_matrix
+from cayleygsp.nn.combine_op import combine_powers
 from cayleygsp.nn.conv_op import cayley_conv
 from cayleygsp.nn.exact import exact_conv
-from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
 from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
+from cayleygsp.nn.sparse_signals import sparse_product
 from cayleygsp.nn.zoom_mirror import ZoomMirror
 from cayleygsp.responses.basis import basis_coefficients, basis_size, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
@@ -44,8 +47,12 @@ class CayleyConv(GraphConv):
     out_channels : int
         Channels of the output.
     order : int
-        r ≥ 1: a filter has 2r + 1 real parameters, or r + 1 with ``real_coeffs``. PyTorch Geometric's ChebConv counts
-        terms, K = r + 1.
+        r ≥ 1: a filter has 2r + 1 real parameters, or r + 1 with ``real_coeffs``. :class:`ChebConv` counts terms,
+        K = r + 1.
+    normalization : {"sym", None}
+        Normalized Laplacian, or combinatorial.
+    bias : bool
+        Whether to add a learned number to each output channel.
     method : {"chebyshev", "exact", "jacobi"}
         "chebyshev": one real recurrence for all powers, with an error of at most ``tol`` in each; memory does not
         depend on its length. "exact": the dense eigenbasis, computed once and kept by the Laplacian; for small graphs
@@ -57,16 +64,13 @@ class CayleyConv(GraphConv):
         Largest error of each basis function, which is of size 2.
     zoom : float
         h to start from.
-    normalization : {"sym", None}
-        Normalized Laplacian, or combinatorial.
     real_coeffs : bool
         Real coefficients :math:`c_j`.
     shared_filter : bool
         One filter for all channels, then a dense matrix: :math:`g(\Delta) X W`.
-    bias : bool
-        Whether to add a learned number to each output channel.
     zoom_per_channel : bool
-        A zoom for each output channel; slower, as each has a recurrence of its own.
+        A zoom for each output channel. Method "chebyshev" runs one recurrence for all of them, as long as the largest
+        zoom needs; the others run one for each channel.
 
     Attributes
     ----------
@@ -87,6 +91,10 @@ class CayleyConv(GraphConv):
     Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
     except for method "exact".
 
+    The graph must be undirected: a Cayley filter is a function of the eigenvalues, which are real, and bounded, only
+    then. :class:`ChebConv`, a polynomial, takes any graph. Self-loops count in the degrees, and a vertex without edges
+    has the eigenvalue zero, as in the core.
+
     Shapes: x (n, in_channels) or (batch, n, in_channels) gives the same with out_channels.
 
     Examples
@@ -99,7 +107,7 @@ class CayleyConv(GraphConv):
     >>> layer(torch.ones(100, 16, 1), L).shape
     torch.Size([100, 16, 8])
     >>> layer
-    CayleyConv(1, 8, order=3, normalization='sym', method='chebyshev')
+    CayleyConv(1, 8, order=3, normalization=sym, method=chebyshev)
     """
 
     def __init__(
@@ -107,18 +115,19 @@ class CayleyConv(GraphConv):
         in_channels: int,
         out_channels: int,
         order: int,
+        normalization: str | None = "sym",
+        bias: bool = True,
         *,
         method: Literal["chebyshev", "exact", "jacobi"] = "chebyshev",
         n_iter: int | None = None,
         tol: float = 1e-4,
         zoom: float = 1.0,
-        normalization: str | None = "sym",
         real_coeffs: bool = False,
         shared_filter: bool = False,
-        bias: bool = True,
         zoom_per_channel: bool = False,
     ) -> None:
-        super().__init__(in_channels, out_channels, order, normalization, bias)
+        super().__init__(in_channels, out_channels, check_normalization(normalization), bias)
+        self.order = check_integer(order, "order", at_least=1)
         self.method = check_choice(method, "method", METHODS)
         if n_iter is not None and method != "jacobi":
             raise ValueError(f"`n_iter` must be None unless method='jacobi', got {n_iter}")
@@ -195,13 +204,56 @@ class CayleyConv(GraphConv):
 
     def extra_repr(self) -> str:
         """Say the sizes and what is not the default."""
-        parts = [super().extra_repr(), f"method={self.method!r}"]
+        sizes = f"{self.in_channels}, {self.out_channels}, order={self.order}"
+        parts = [sizes, f"normalization={self.normalization}", f"method={self.method}"]
         if self.method == "jacobi":
             parts.append(f"n_iter={self.n_iter}")
         for name in ("real_coeffs", "shared_filter", "zoom_per_channel"):
             if getattr(self, name):
                 parts.append(f"{name}=True")
         return ", ".join(parts)
+
+    def prepare(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> GraphLaplacian:
+        """Return the Laplacian of given edges with a bound of its own: λ_max is no part of a Cayley filter."""
+        return GraphLaplacian.from_edge_index(
+            edges, edge_weight, x.shape[-2], normalization=self.normalization, batch=batch, dtype=self.weight.dtype
+        )
+
+    def taps(self, laplacian: GraphLaplacian) -> Tensor:
+        """Return the weights of all terms of the polynomial of the scaled Laplacian, shape (n_terms, in, out).
+
+        They are computed from zoom and weights by operations that torch can differentiate; the number of terms is read
+        from the zoom.
+        """
+        if self.method == "jacobi":
+            raise NotImplementedError("method='jacobi' is no polynomial of the Laplacian; use 'chebyshev' or 'exact'")
+        self._check_zoom()
+        real = self.real_coeffs
+        bound = float(laplacian.lmax.max()) if laplacian.n_vertices else 0.0
+        terms = series_matrix(CAYLEY_REAL if real else CAYLEY, self.order, float(self._zooms().max()), bound, self.tol)
+        n_terms = terms.shape[1]
+        series = [
+            differentiable_series(log_zoom, self.order, bound, n_terms, 2 * n_terms, real=real)
+            for log_zoom in self.log_zoom.reshape(-1)
+        ]
+        weight = self.coeffs[:, None, None] * self.weight if self.shared_filter else self.weight
+        a = torch.stack(series).to(weight.dtype).expand(self.out_channels, -1, -1)
+        return torch.einsum("obk,bio->kio", a, weight)
+
+    def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""
+        if self.in_channels <= self.out_channels or self.zoom_per_channel or laplacian.values.requires_grad:
+            return super().convolve_sparse(x, laplacian)
+        if self.shared_filter:
+            self._check_zoom()
+            return self._filter_all(sparse_product(x, self.weight)[None], laplacian)[0]
+        if self.method != "chebyshev":
+            return super().convolve_sparse(x, laplacian)
+        self._check_zoom()
+        hint, real = self._zoom_hint(), self.real_coeffs
+        return combine_powers(x, self.weight, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
@@ -210,7 +262,7 @@ class CayleyConv(GraphConv):
             if self.out_channels < self.in_channels:
                 return self._filter_all(x @ self.weight, laplacian)
             return self._filter_all(x, laplacian) @ self.weight
-        if self.zoom_per_channel:
+        if self.zoom_per_channel and self.method != "chebyshev":
             columns = [
                 self._mix(x, self.weight[:, :, o : o + 1], self.log_zoom[o], laplacian)
                 for o in range(self.out_channels)
@@ -238,12 +290,17 @@ class CayleyConv(GraphConv):
 
     def _mix(self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian) -> Tensor:
         if self.method == "chebyshev":
-            elsewhere = log_zoom.device.type not in ("cpu", "meta")
-            hint = self._mirror.upper_bound(self.log_zoom) if elsewhere else None
+            hint = self._zoom_hint()
             return cayley_conv(x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=hint)
         if self.method == "exact":
             return exact_conv(x, weight, log_zoom, laplacian, real=self.real_coeffs)
         return jacobi_conv(x, weight, log_zoom, laplacian, self.n_iter, real=self.real_coeffs)
+
+    def _zoom_hint(self) -> float | None:
+        """Return what the zoom is at most, for a device that is not asked for it."""
+        if self.log_zoom.device.type in ("cpu", "meta"):
+            return None
+        return self._mirror.upper_bound(self.log_zoom)
 
     def polynomial(self, in_channel: int, out_channel: int) -> CayleyPolynomial:
         """Return the learned response from one channel to another.
@@ -320,4 +377,4 @@ class CayleyConv(GraphConv):
         self._mirror = ZoomMirror()  # the zoom may be quite another one now
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_mirror": ZoomMirror()}
+        return {**self.__dict__, "_mirror": ZoomMirror()}

@@ -1,27 +1,36 @@
-"""Convolution with learned Chebyshev filters."""
+"""Convolution with learned Chebyshev filters, as PyTorch Geometric has it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.parameter import Parameter, UninitializedParameter
 
 from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
-from cayleygsp._validation import check_eigenvalues, check_positive
+from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive
 from cayleygsp.filters import ChebyshevFilter
+from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as core_laplacian
+from cayleygsp.nn.channel_mix import ChannelMix
+from cayleygsp.nn.combine_op import combine_terms
 from cayleygsp.nn.conv_op import cheb_conv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.inference import outside_inference
 from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
+from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 
 
 class ChebConv(GraphConv):
     r"""A layer of Chebyshev filters, one for each pair of channels, Eq. (2) of the paper.
 
-    .. math:: y_o = b_o + \sum_i \sum_{k=0}^r \alpha_{k,io}\, T_k(\tilde\Delta) x_i,
+    .. math:: y_o = b_o + \sum_i \sum_{k=0}^{K-1} \alpha_{k,io}\, T_k(\tilde\Delta) x_i,
               \qquad \tilde\Delta = 2\Delta/\lambda_{max} - I
+
+    Signature, names of parameters, Laplacian and λ_max are those of PyTorch Geometric's ``ChebConv``, and so are its
+    results. Any weighted graph will do, directed or not.
 
     Parameters
     ----------
@@ -29,22 +38,28 @@ class ChebConv(GraphConv):
         Channels of the input, or -1 to find out at the first call.
     out_channels : int
         Channels of the output.
-    order : int
-        r ≥ 1: a filter has r + 1 terms. PyTorch Geometric's ``ChebConv(in, out, K)`` counts terms: K = r + 1.
-    normalization : {"sym", None}
-        Normalized Laplacian, whose λ_max is taken to be 2, or combinatorial, with a guaranteed upper bound.
+    K : int
+        Terms of a filter, at least 1; its order is K − 1.
+    normalization : {"sym", "rw", None}
+        The Laplacian :math:`I - D^{-1/2} W D^{-1/2}`, :math:`I - D^{-1} W` or :math:`D - W`.
     bias : bool
         Whether to add a learned number to each output channel.
 
     Attributes
     ----------
-    weight : Parameter, shape (r + 1, in_channels, out_channels)
-        :math:`\alpha_k`.
+    lins : ModuleList
+        ``lins[k].weight``, shape (out_channels, in_channels), holds :math:`\alpha_k`.
+    weight : Tensor, shape (K, in_channels, out_channels)
+        All of them, as the filters have them.
 
     Notes
     -----
-    In a batch every graph is scaled by its own λ_max: what a graph gives does not depend on the others. Weights start
-    uniform with a variance of 2/(in_channels (r + 2)), :math:`T_k^2` being 1/2 on the average for k > 0.
+    Edges are taken as PyTorch Geometric takes them: self-loops are left out, a vertex without edges has the eigenvalue
+    1 if normalized, λ_max is twice the largest entry of the Laplacian unless ``lambda_max`` says another. In a batch
+    each graph has a λ_max of its own, so that what a graph gives does not depend on the others. A prepared
+    :class:`GraphLaplacian` brings its own λ_max and the conventions of the core.
+
+    Weights start uniform with a variance of 2/(in_channels (K + 1)), :math:`T_k^2` being 1/2 on the average for k > 0.
 
     Shapes: x (n, in_channels) or (batch, n, in_channels) gives the same with out_channels.
 
@@ -52,20 +67,47 @@ class ChebConv(GraphConv):
     --------
     >>> import torch
     >>> from cayleygsp.nn import ChebConv
-    >>> layer = ChebConv(-1, 8, order=4)
+    >>> layer = ChebConv(-1, 8, K=5)
     >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     >>> layer(torch.ones(3, 5), edge_index).shape
     torch.Size([3, 8])
     >>> layer
-    ChebConv(5, 8, order=4, normalization='sym')
+    ChebConv(5, 8, K=5, normalization=sym)
     """
 
+    row_of_edges, own_scale, undirected = 1, True, False
+
     def __init__(
-        self, in_channels: int, out_channels: int, order: int, *, normalization: str | None = "sym", bias: bool = True
+        self, in_channels: int, out_channels: int, K: int, normalization: str | None = "sym", bias: bool = True
     ) -> None:
-        super().__init__(in_channels, out_channels, order, normalization, bias)
-        self._make_weight()
+        if normalization is not None:
+            check_choice(normalization, "normalization", ("sym", "rw"))
+        super().__init__(in_channels, out_channels, normalization, bias)
+        self.order = check_integer(K, "K", at_least=1) - 1
+        self.lins = nn.ModuleList(ChannelMix(self.in_channels, self.out_channels) for _ in range(self.order + 1))
         self.reset_parameters()
+
+    @property
+    def weight(self) -> Tensor:  # type: ignore[override]
+        """The coefficients of all terms, shape (K, in_channels, out_channels)."""
+        return torch.stack([cast(Tensor, lin.weight) for lin in self.lins]).transpose(1, 2)
+
+    @property
+    def parameter(self) -> Parameter:
+        """A parameter whose precision and device are those of the layer."""
+        return cast(Parameter, self.lins._modules["0"].weight)
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the number of input channels is not known yet."""
+        return isinstance(self.parameter, UninitializedParameter)
+
+    def _materialize(self, in_channels: int) -> None:
+        self.in_channels = in_channels
+        with outside_inference():
+            for lin in self.lins:
+                cast(ChannelMix, lin).materialize(in_channels)
+            self.draw_weight()
 
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:
         """Return the shape of the weights."""
@@ -85,18 +127,57 @@ class ChebConv(GraphConv):
             self.draw_weight(generator)
 
     def draw_weight(self, generator: torch.Generator | None = None) -> None:
-        """Draw ``weight`` again and leave all other parameters as they are.
+        """Draw the weights again and leave all other parameters as they are.
 
         Parameters
         ----------
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
-        glorot_like(self.weight, 1 + self.order / 2, generator)
+        for lin in self.lins:
+            glorot_like(cast(Tensor, lin.weight).T, 1 + self.order / 2, generator)
 
-    def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+    def _save_to_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        nn.Module._save_to_state_dict(self, *args, **kwargs)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
+        given = state_dict.get(prefix + "lins.0.weight")
+        known = given is not None and not isinstance(given, UninitializedParameter) and given.dim() == 2
+        if self.is_lazy and known:
+            self._materialize(given.shape[1])
+        nn.Module._load_from_state_dict(self, state_dict, prefix, *args, **kwargs)
+
+    def prepare(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> ScaledLaplacian:
+        """Return the scaled Laplacian of given edges."""
+        return ScaledLaplacian.from_edge_index(
+            edges,
+            edge_weight,
+            x.shape[-2],
+            normalization=self.normalization,
+            batch=batch,
+            lambda_max=lambda_max,
+            dtype=self.parameter.dtype,
+        )
+
+    def taps(self, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
+        """Return the weights of all terms, shape (K, in_channels, out_channels)."""
+        return self.weight
+
+    def convolve(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
         return cheb_conv(x, self.weight, laplacian)
+
+    def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
+        """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""
+        if self.in_channels <= self.out_channels or laplacian.values.requires_grad:
+            return super().convolve_sparse(x, laplacian)
+        return combine_terms(x, self.weight, laplacian)
+
+    def extra_repr(self) -> str:
+        """Say the sizes."""
+        return f"{self.in_channels}, {self.out_channels}, K={self.order + 1}, normalization={self.normalization}"
 
     def to_filter(self, graph: GraphLike, in_channel: int, out_channel: int, **options: Any) -> ChebyshevFilter:
         """Return the learned filter from one channel to another as a filter of the core, without the bias.
@@ -104,17 +185,23 @@ class ChebConv(GraphConv):
         Parameters
         ----------
         graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
-            See :func:`cayleygsp.laplacian`; the kind of Laplacian is that of the layer.
+            See :func:`cayleygsp.laplacian`; the kind of Laplacian is that of the layer, "sym" or None.
         in_channel, out_channel : int
             Which filter.
         **options
-            Passed to :class:`cayleygsp.ChebyshevFilter`.
+            Passed to :class:`cayleygsp.ChebyshevFilter`. By default ``lmax`` is what the layer scales by: that of a
+            Laplacian, twice the largest degree of a graph without normalization.
         """
+        if self.normalization not in NORMALIZATIONS:
+            raise ValueError("`normalization` must be 'sym' or None for a filter of the core, got 'rw'")
         L = core_laplacian(graph, NORMALIZATIONS[self.normalization])
+        if self.normalization is None and not isinstance(graph, Laplacian) and L.diagonal.any():
+            options = {"lmax": 2 * float(L.diagonal.max()), **options}
         weights = self._weights()
         i = check_channel(in_channel, self.in_channels, "in_channel")
         o = check_channel(out_channel, self.out_channels, "out_channel")
-        return ChebyshevFilter(L, weights[:, i, o], **options)
+        coeffs = weights[:, i, o] if self.order else np.append(weights[:, i, o], 0.0)
+        return ChebyshevFilter(L, coeffs, **options)
 
     def responses(self, eigenvalues: ArrayLike, lmax: float = 2.0) -> FloatArray:
         """Return all learned responses at the given frequencies.

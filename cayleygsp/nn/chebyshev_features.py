@@ -108,12 +108,8 @@ class ChebyshevFeatures(Features):
         r"""Filter on some vertices: the sum over k of :math:`T_k(\tilde\Delta) X V_k`, V_k the sum of a_bk(h) W_b."""
         order = order_of(CAYLEY_REAL if real else CAYLEY, weight.shape[0])
         n_terms = self.features.shape[1]
-        if log_zoom.dim():
-            series = [differentiable_series(z, order, self.lmax, n_terms, self.n_samples, real=real) for z in log_zoom]
-            V = torch.einsum("obk,bio->kio", torch.stack(series), weight.double())
-        else:
-            a = differentiable_series(log_zoom, order, self.lmax, n_terms, self.n_samples, real=real)
-            V = torch.einsum("bk,bio->kio", a, weight.double())
+        a = differentiable_series(log_zoom, order, self.lmax, n_terms, self.n_samples, real=real)
+        V = torch.einsum("obk,bio->kio" if log_zoom.dim() else "bk,bio->kio", a, weight.double())
         rows = self.features if index is None else self.features[index]
         V = V.to(weight.dtype)
         return rows.to(V.dtype).flatten(1) @ V.flatten(0, 1)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from cayleygsp._typing import FloatArray
-from cayleygsp.nn._step import GraphTensors
+from cayleygsp.nn.device_step import uses_loops
+from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.responses.basis import basis_size, power_coefficients
 
 # The basis in which a convolution is written.
 CAYLEY, CAYLEY_REAL, CHEBYSHEV = "cayley", "cayley_real", "chebyshev"
+
+# Numbers that the series of several zooms may have, for their samples to be transformed at once.
+_SAMPLES = 2**15
 
 
 def order_of(basis: str, size: int) -> int:
@@ -47,7 +50,7 @@ def differentiable_series(
 
     Parameters
     ----------
-    log_zoom : Tensor, shape ()
+    log_zoom : Tensor, any shape
         log h.
     order : int
         r.
@@ -62,24 +65,59 @@ def differentiable_series(
 
     Returns
     -------
-    Tensor, shape (n_functions, n_terms)
-        In double precision.
+    Tensor, shape (..., n_functions, n_terms)
+        In double precision, and for each zoom.
     """
-    options: dict[str, Any] = {"dtype": torch.float64, "device": log_zoom.device}
-    half = (n_samples - torch.arange(n_samples, **options) - 0.5) * (math.pi / (2 * n_samples))
-    x = log_zoom.double().exp() * (lmax * torch.sin(half) ** 2)
-    k = torch.arange(n_terms, **options)
-    nodes = (torch.arange(n_samples, **options) + 0.5) * (math.pi / n_samples)
-    cosines = torch.cos(torch.outer(nodes, k)) * torch.where(k > 0, 2.0, 1.0) / n_samples
-    return basis_at(x, order, real).T @ cosines
+    h = log_zoom.double().exp()
+    half = (n_samples - _count(n_samples, h) - 0.5) * (math.pi / (2 * n_samples))
+    x = h[..., None] * (lmax * torch.sin(half) ** 2)
+    samples = basis_at(x, order, real).transpose(-1, -2)
+    # the cosine transform of real samples: a Fourier transform of the samples and their mirror image, shifted by half
+    # a sample
+    spectrum = torch.fft.rfft(torch.cat([samples, samples.flip(-1)], dim=-1))[..., :n_terms]
+    k = _count(n_terms, h)
+    angle = k * (math.pi / (2 * n_samples))
+    cosines = spectrum.real * torch.cos(angle) + spectrum.imag * torch.sin(angle)
+    return cosines * torch.where(k > 0, 1.0, 0.5) / n_samples
+
+
+def _count(n: int, like: Tensor) -> Tensor:
+    """Return 0 ... n - 1 in double precision."""
+    return torch.arange(n, dtype=torch.float64, device=like.device)
 
 
 def basis_at(x: Tensor, order: int, real: bool) -> Tensor:
-    """Return the basis functions at x = hλ, shape (n, n_functions)."""
+    """Return the basis functions at x = hλ, shape (..., n_functions) for x of shape (...)."""
     j = torch.arange(1, order + 1, dtype=x.dtype, device=x.device)
-    angle = j * (-2 * torch.atan2(torch.ones_like(x), x))[:, None]
+    angle = j * (-2 * torch.atan2(torch.ones_like(x), x))[..., None]
     parts = [2 * torch.cos(angle)] if real else [2 * torch.cos(angle), -2 * torch.sin(angle)]
-    return torch.cat([torch.ones_like(x)[:, None], torch.stack(parts, 2).flatten(1)], dim=1)
+    return torch.cat([torch.ones_like(x)[..., None], torch.stack(parts, -1).flatten(-2)], dim=-1)
+
+
+def zoom_slopes(blocks: Tensor, basis: str) -> Tensor:
+    r"""Return what a linear map gives for the derivatives in log h of the basis, from what it gives for the basis.
+
+    It is :func:`cayleygsp.responses.basis.zoom_derivative` times the blocks, without a matrix that would have to be
+    sent to the device.
+
+    Parameters
+    ----------
+    blocks : Tensor, shape (..., n_functions of order r + 1, m)
+        The map's values for the basis of order r + 1.
+    basis : str
+        The basis.
+
+    Returns
+    -------
+    Tensor, shape (..., n_functions of order r, m)
+    """
+    parts = 1 if basis == CAYLEY_REAL else 2
+    n = blocks.shape[-2] - 1 - parts  # functions beside the constant one
+    one, rest = blocks[..., :1, :], blocks[..., 1:, :]
+    nothing = torch.zeros_like(one)
+    below = torch.cat([2 * one, nothing, rest] if parts == 2 else [2 * one, rest], dim=-2)[..., :n, :]
+    j = torch.arange(n, device=blocks.device) // parts + 1
+    return torch.cat([nothing, (j[:, None] / 2).to(blocks.dtype) * (below - rest[..., parts:, :])], dim=-2)
 
 
 def series_coefficients(
@@ -96,8 +134,9 @@ def series_coefficients(
 
     Parameters
     ----------
-    log_zoom : Tensor or None
-        log h; None for the Chebyshev basis.
+    log_zoom : Tensor, shape () or (n_zooms,), or None
+        log h; None for the Chebyshev basis. With many zooms there is a matrix for each, all with the terms that the
+        largest needs.
     like : Tensor
         In the precision that is wanted.
     graph : GraphTensors
@@ -116,15 +155,19 @@ def series_coefficients(
     if log_zoom is None:
         return None, order + 1
     lmax = _bound_of(graph) if bound is None else bound
-    if log_zoom.device.type == "cpu":
+    if uses_loops(log_zoom) and log_zoom.dim() == 0:
         a = series_matrix(basis, order, zoom_of(log_zoom), lmax, tol)
         return torch.tensor(a, dtype=like.dtype), a.shape[1]
     # elsewhere nothing is read back: the degree comes from the hint, the coefficients are computed there
-    zoom = zoom_of(log_zoom) if hint is None else hint
+    zoom = zoom_of(log_zoom.detach().max()) if hint is None else hint
     n_terms = series_matrix(basis, order, zoom, lmax, tol).shape[1]
     n_terms = -(-n_terms // 8) * 8
-    series = differentiable_series(log_zoom, order + 1, lmax, n_terms, 2 * n_terms, real=basis == CAYLEY_REAL)
-    return series.to(like.dtype), n_terms
+    real = basis == CAYLEY_REAL
+    # some zooms at a time, so that the samples of all do not stand in memory together
+    at_once = max(_SAMPLES // (block_count(basis, order, extended=True) * n_terms), 1)
+    parts = log_zoom.split(at_once) if log_zoom.dim() else (log_zoom,)
+    series = [differentiable_series(z, order + 1, lmax, n_terms, 2 * n_terms, real=real).to(like.dtype) for z in parts]
+    return series[0] if len(series) == 1 else torch.cat(series), n_terms
 
 
 def zoom_of(log_zoom: Tensor) -> float:

@@ -5,7 +5,8 @@ functions :math:`\varphi_b` being those of :mod:`cayleygsp.responses.basis` or C
 the narrower side: :math:`\varphi_b(\Delta) X` first and then a dense product, or :math:`X W_b` first and then one
 recurrence for their sum.
 
-The gradients follow from the symmetry of Δ. With the incoming gradient :math:`\bar Y`,
+The gradients follow from the symmetry of Δ (for a matrix that is not symmetric, take the transposed in what follows).
+With the incoming gradient :math:`\bar Y`,
 
 .. math:: \bar X = \sum_b \varphi_b(\Delta) \bar Y W_b^\top, \qquad
           \bar W_b = X^\top \varphi_b(\Delta) \bar Y = (\varphi_b(\Delta) X)^\top \bar Y,
@@ -19,13 +20,13 @@ gradient, no recurrence runs backwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from cayleygsp.nn._step import GraphTensors, combine, terms
+from cayleygsp.nn._step import combine, terms
 from cayleygsp.nn.coefficients import (
     CAYLEY,
     CAYLEY_REAL,
@@ -33,10 +34,14 @@ from cayleygsp.nn.coefficients import (
     block_count,
     order_of,
     series_coefficients,
+    zoom_slopes,
 )
-from cayleygsp.nn.forward_mode import reject_forward_mode
+from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.responses.basis import zoom_derivative
+from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.precision import full_precision, recurrence_dtype
+from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
+from cayleygsp.nn.series_op import series_conv
 
 
 def cayley_conv(
@@ -57,10 +62,10 @@ def cayley_conv(
         Signals.
     weight : Tensor, shape (2r + 1, in_channels, out_channels)
         Coefficients in the basis of :func:`cayleygsp.responses.basis.power_basis`; r + 1 of them if ``real``.
-    log_zoom : Tensor, shape ()
-        log h.
+    log_zoom : Tensor, shape () or (out_channels,)
+        log h, one or one per output channel.
     laplacian : GraphLaplacian
-        The graph; a constant.
+        The graph, whose values may ask for a gradient.
     tol : float
         Largest error of each basis function, which is of size 2.
     real : bool
@@ -75,12 +80,17 @@ def cayley_conv(
     """
     reject_forward_mode(x, weight, log_zoom)
     basis = CAYLEY_REAL if real else CAYLEY
-    graph = list(laplacian.tensors(x.dtype, own_scale=False))
+    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=False)
+    bound = laplacian.bound
+    if log_zoom.dim() or _needs_gradient(graph):
+        # the scale is no part of a Cayley filter, and edges have two halves
+        constant = graph._replace(scale=graph.scale.detach())
+        return series_conv(x, weight, log_zoom, constant.tensors(), basis, tol, bound, zoom_hint, True, True)
     n_kept = _blocks_to_keep(weight, log_zoom, basis)
-    return conv(x, weight, log_zoom, graph, basis, tol, laplacian.bound, zoom_hint, n_kept)[0]
+    return _run(x, weight, log_zoom, graph, basis, tol, bound, zoom_hint, n_kept)
 
 
-def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
+def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
     r"""Return :math:`\sum_k T_k(\tilde\Delta) X W_k`, every graph scaled by its own bound of the spectrum.
 
     Parameters
@@ -89,16 +99,38 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
         Signals.
     weight : Tensor, shape (r + 1, in_channels, out_channels)
         Coefficients.
-    laplacian : GraphLaplacian
-        The graph; a constant.
+    laplacian : GraphLaplacian or ScaledLaplacian
+        The graph, whose values may ask for a gradient.
 
     Returns
     -------
     Tensor, shape (batch, n, out_channels)
     """
     reject_forward_mode(x, weight)
-    graph = list(laplacian.tensors(x.dtype, own_scale=True))
-    return conv(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, _blocks_to_keep(weight, None, CHEBYSHEV))[0]
+    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=True)
+    if _needs_gradient(graph):
+        settings = laplacian.reversible, laplacian.tied
+        return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)
+    n_kept = _blocks_to_keep(weight, None, CHEBYSHEV)
+    return _run(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, n_kept)
+
+
+def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors, *settings: Any) -> Tensor:
+    """Return the convolution: as an operation of torch where something is traced, else by the shortest way."""
+    plain = not torch.compiler.is_compiling() and type(x) is Tensor and x.device.type != "meta"
+    if plain and not torch._C._functorch.maybe_current_level():
+        return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
+    return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
+
+
+def _graph_dtype(x: Tensor, laplacian: GraphLaplacian) -> torch.dtype:
+    """Return the precision of the graph: that of the signals, or its own if it gets a gradient."""
+    learned = torch.is_grad_enabled() and laplacian.values.requires_grad
+    return laplacian.values.dtype if learned else x.dtype
+
+
+def _needs_gradient(graph: GraphTensors) -> bool:
+    return torch.is_grad_enabled() and any(t.requires_grad for t in graph.tensors())
 
 
 def _blocks_to_keep(weight: Tensor, log_zoom: Tensor | None, basis: str) -> int:
@@ -109,8 +141,7 @@ def _blocks_to_keep(weight: Tensor, log_zoom: Tensor | None, basis: str) -> int:
     return block_count(basis, order_of(basis, weight.shape[0]), extended=for_zoom)
 
 
-@torch.library.custom_op("cayleygsp::conv", mutates_args=())
-def conv(
+def convolution(
     x: Tensor,
     weight: Tensor,
     log_zoom: Tensor | None,
@@ -125,17 +156,37 @@ def conv(
     batch, n, f_in = x.shape
     size, _, f_out = weight.shape
     L = GraphTensors(*graph)
-    with torch.autocast(x.device.type, enabled=False):
-        a, n_terms = series_coefficients(log_zoom, x, L, basis, order_of(basis, size), tol, bound, hint)
+    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
+    with full_precision(x):
+        like, order = x.new_empty(0, dtype=dtype), order_of(basis, size)
+        a, n_terms = series_coefficients(log_zoom, like, L, basis, order, tol, bound, hint)
         if f_in <= f_out:
             n_blocks = n_kept or size
-            Y = terms(L, x, None if a is None else a[:n_blocks], n_terms)
+            Y = terms(L.to(dtype), x.to(dtype), None if a is None else a[:n_blocks], n_terms)
+            Y = Y.to(x.dtype)
             rows = Y.view(batch * n, n_blocks * f_in)[:, : size * f_in]
             y = (rows @ weight.reshape(size * f_in, f_out)).view(batch, n, f_out)
             return y, Y if n_kept else x.new_empty(0)
         mixed = x.reshape(batch * n, f_in) @ weight.transpose(0, 1).reshape(f_in, size * f_out)
-        y = combine(L, mixed.view(batch, n, size, f_out), None if a is None else a[:size], n_terms)
+        blocks = mixed.view(batch, n, size, f_out).to(dtype)
+        y = combine(L.to(dtype), blocks, None if a is None else a[:size], n_terms).to(x.dtype)
         return y, x.new_empty(0)
+
+
+@torch.library.custom_op("cayleygsp::conv", mutates_args=())
+def conv(
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    n_kept: int,
+) -> tuple[Tensor, Tensor]:
+    """Do what :func:`convolution` does, as an operation that torch.compile takes as it is."""
+    return convolution(x, weight, log_zoom, graph, basis, tol, bound, hint, n_kept)
 
 
 @conv.register_fake
@@ -156,8 +207,7 @@ def _(
     return x.new_empty((batch, n, f_out)), kept
 
 
-@torch.library.custom_op("cayleygsp::conv_backward", mutates_args=())
-def conv_backward(
+def convolution_backward(
     gradient: Tensor,
     x: Tensor | None,
     weight: Tensor,
@@ -179,34 +229,57 @@ def conv_backward(
     batch, n, f_out = gradient.shape
     size, f_in, _ = weight.shape
     order = order_of(basis, size)
-    L = GraphTensors(*graph)
+    dtype = recurrence_dtype(gradient.dtype, log_zoom, bound, hint)
+    L = GraphTensors(*graph).transposed().to(dtype)
     dx = dw_all = gradient.new_empty(0)
-    with torch.autocast(gradient.device.type, enabled=False):
-        a, n_terms = series_coefficients(log_zoom, gradient, L, basis, order, tol, bound, hint)
+    with full_precision(gradient):
+        like = gradient.new_empty(0, dtype=dtype)
+        a, n_terms = series_coefficients(log_zoom, like, L, basis, order, tol, bound, hint)
         rows = gradient.reshape(batch * n, f_out)
         if x is None:
             if need_weight or need_zoom:
-                dw_all = (kept.view(batch * n, -1).T @ rows).view(kept.shape[2], f_in, f_out)
+                dw_all = kept.view(batch * n, -1).to(dtype).T @ rows.to(dtype)
+                dw_all = dw_all.view(kept.shape[2], f_in, f_out)
             if need_x:
                 spread = rows @ weight.reshape(size * f_in, f_out).T
-                dx = combine(L, spread.view(batch, n, size, f_in), None if a is None else a[:size], n_terms)
+                blocks = spread.view(batch, n, size, f_in).to(dtype)
+                dx = combine(L, blocks, None if a is None else a[:size], n_terms).to(gradient.dtype)
         else:
             n_blocks = block_count(basis, order, extended=need_zoom)
-            U = terms(L, gradient, None if a is None else a[:n_blocks], n_terms).view(batch * n, n_blocks * f_out)
+            U = terms(L, gradient.to(dtype), None if a is None else a[:n_blocks], n_terms)
+            U = U.view(batch * n, n_blocks * f_out)
             if need_weight or need_zoom:
-                dw_all = (x.reshape(batch * n, f_in).T @ U).view(f_in, n_blocks, f_out).transpose(0, 1)
+                dw_all = x.reshape(batch * n, f_in).to(dtype).T @ U
+                dw_all = dw_all.view(f_in, n_blocks, f_out).transpose(0, 1)
             if need_x:
                 mixing = weight.transpose(0, 1).reshape(f_in, size * f_out)
-                dx = (U[:, : size * f_out] @ mixing.T).view(batch, n, f_in)
-        dh = _zoom_gradient(weight, dw_all, basis, order) if need_zoom else gradient.new_empty(0)
-    dw = dw_all[:size].contiguous() if need_weight else gradient.new_empty(0)
+                dx = (U[:, : size * f_out].to(mixing.dtype) @ mixing.T).view(batch, n, f_in)
+        dh = _zoom_gradient(weight, dw_all, basis).to(gradient.dtype) if need_zoom else gradient.new_empty(0)
+    dw = dw_all[:size].to(gradient.dtype).contiguous() if need_weight else gradient.new_empty(0)
     return dx, dw, dh
 
 
-def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str, order: int) -> Tensor:
+@torch.library.custom_op("cayleygsp::conv_backward", mutates_args=())
+def conv_backward(
+    gradient: Tensor,
+    x: Tensor | None,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    kept: Tensor,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    needs: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Do what :func:`convolution_backward` does, as an operation that torch.compile takes as it is."""
+    return convolution_backward(gradient, x, weight, log_zoom, kept, graph, basis, tol, bound, hint, needs)
+
+
+def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
     """Return the gradient in log h, from the gradients in the weights of the basis of order r + 1."""
-    S = torch.as_tensor(zoom_derivative(order, real=basis == CAYLEY_REAL), dtype=weight.dtype, device=weight.device)
-    return (S * (weight.reshape(S.shape[0], -1) @ dw_all.reshape(S.shape[1], -1).T)).sum()
+    return (weight.flatten(1) * zoom_slopes(dw_all.flatten(1), basis)).sum()
 
 
 @conv_backward.register_fake
@@ -250,12 +323,32 @@ def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
     return (*gradients, [None] * len(graph), None, None, None, None, None)
 
 
-def _no_second_backward(ctx: Any, *gradients: Any) -> Any:
-    raise NotImplementedError(
-        "the gradients of cayleygsp's layers cannot be differentiated again (create_graph=True); use method='exact', "
-        "which is made of ordinary torch operations"
-    )
+class _Convolution(torch.autograd.Function):
+    """The same without the machinery of an operation, which takes longer than the work on a small graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, log_zoom: Tensor | None, settings: Any, *graph: Tensor) -> Tensor:
+        """Return the convolution."""
+        y, kept = convolution(x, weight, log_zoom, graph, *settings)
+        narrow_input = weight.shape[1] <= weight.shape[2]
+        ctx.save_for_backward(None if narrow_input else x, weight, log_zoom, kept, *graph)
+        ctx.settings = settings[:-1]
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        """Return the gradients in x, the weights and log h."""
+        x, weight, log_zoom, kept, *graph = ctx.saved_tensors
+        needs = list(ctx.needs_input_grad[:3])
+        differentiate: Callable[..., Any] = convolution_backward
+        if torch.is_grad_enabled():  # for a second derivative, which the operation rejects
+            differentiate = conv_backward
+        dx, dw, dh = differentiate(gradients[0], x, weight, log_zoom, kept, graph, *ctx.settings, needs)
+        if needs[2]:
+            dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)
+        wanted = (g if need else None for g, need in zip((dx, dw, dh), needs, strict=True))
+        return (*wanted, None, *[None] * len(graph))
 
 
 conv.register_autograd(_backward, setup_context=_save)
-conv_backward.register_autograd(_no_second_backward, setup_context=lambda ctx, inputs, output: None)
+conv_backward.register_autograd(reject_second_derivative, setup_context=lambda ctx, inputs, output: None)

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from cayleygsp._typing import Array, FloatArray
+
+# How far the two directions of an edge may differ, by rounding, in a graph that is taken to be undirected.
+SYMMETRY = 1e-6
+
+UNDIRECTED = (
+    "`edge_index` must hold every edge in both directions with the same weight; {}. A Cayley filter is a function of "
+    "the eigenvalues of the Laplacian, which are real, and bounded as the layer needs it, only where the graph is "
+    "undirected. Make it so, for instance by torch_geometric.utils.to_undirected, drop edges with "
+    "dropout_edge(force_undirected=True), or take ChebConv, a polynomial of any matrix"
+)
 
 
 def as_edges(edges: Any, edge_weight: Tensor | None, num_nodes: int | None) -> tuple[Tensor, Tensor | None, int | None]:
@@ -27,21 +40,23 @@ def as_edges(edges: Any, edge_weight: Tensor | None, num_nodes: int | None) -> t
     return coo.indices(), coo.values(), edges.shape[0]
 
 
-def check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int | None, batch: Tensor | None) -> int:
-    """Return the number of vertices if the edges are those of an undirected graph; values are looked at on the CPU."""
+def check_edges(
+    edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int | None, batch: Tensor | None
+) -> tuple[Tensor | None, int]:
+    """Return weights of shape (n_edges,) and the number of vertices if types, shapes and devices fit together.
+
+    What the tensors hold is looked at where the Laplacian is built.
+    """
     if edge_index.dtype not in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.int8):
         raise TypeError(f"`edge_index` must hold whole numbers, got dtype {edge_index.dtype}")
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
         raise ValueError(f"`edge_index` must have shape (2, n_edges), got {tuple(edge_index.shape)}")
     n_edges, device = edge_index.shape[1], edge_index.device
     if edge_weight is not None:
-        if edge_weight.requires_grad:
-            raise ValueError(
-                "`edge_weight` must not require a gradient: the layers take the graph as constant; pass "
-                "edge_weight.detach()"
-            )
         if not edge_weight.is_floating_point():
             raise TypeError(f"`edge_weight` must hold floating point numbers, got dtype {edge_weight.dtype}")
+        if edge_weight.shape == (n_edges, 1):
+            edge_weight = edge_weight[:, 0]
         if edge_weight.shape != (n_edges,):
             raise ValueError(f"`edge_weight` must have shape ({n_edges},), got {tuple(edge_weight.shape)}")
         check_same_device(edge_weight, device, "edge_weight", "edge_index")
@@ -54,9 +69,7 @@ def check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int |
         if batch.shape != (n,):
             raise ValueError(f"`batch` must have shape ({n},), one number per vertex, got {tuple(batch.shape)}")
         check_same_device(batch, device, "batch", "edge_index")
-    if device.type == "cpu" and not torch.compiler.is_compiling():
-        _check_values(edge_index.long(), edge_weight, n, batch)
-    return n
+    return edge_weight, n
 
 
 def check_same_device(tensor: Tensor, device: torch.device, name: str, other: str) -> None:
@@ -65,8 +78,23 @@ def check_same_device(tensor: Tensor, device: torch.device, name: str, other: st
         raise ValueError(f"`{name}` must be on the device of `{other}`, {device}, got {tensor.device}")
 
 
-def _check_values(edge_index: Tensor, edge_weight: Tensor | None, n: int, batch: Tensor | None) -> None:
-    """Look at the numbers: indices within the graph, weights finite and not negative, both directions alike."""
+def as_arrays(
+    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None
+) -> tuple[Array, Array, FloatArray, Array]:
+    """Return sources, targets, weights and graphs as the compiled loops take them; empty arrays for what is missing."""
+    sources, targets = edge_index.detach().long().numpy()
+    weights = np.empty(0) if edge_weight is None else edge_weight.detach().double().numpy()
+    graphs = np.empty(0, np.int64) if batch is None else batch.long().numpy()
+    return sources, targets, weights, graphs
+
+
+def reject_values(
+    edge_index: Tensor, edge_weight: Tensor | None, n: int, batch: Tensor | None, *, undirected: bool = True
+) -> None:
+    """Say what is wrong: indices out of the graph, weights not finite or negative, an edge without its return.
+
+    Negative weights and edges in one direction are wrong where the graph has to be ``undirected``.
+    """
     if batch is not None and batch.numel() and int(batch.min()) < 0:
         raise ValueError(f"`batch` must not be negative, got {int(batch.min())}")
     if edge_index.numel() == 0:
@@ -74,26 +102,59 @@ def _check_values(edge_index: Tensor, edge_weight: Tensor | None, n: int, batch:
     low, high = (int(v) for v in edge_index.aminmax())
     if low < 0 or high >= n:
         raise ValueError(f"`edge_index` must be between 0 and {n - 1}, got {low if low < 0 else high}")
-    row, col = edge_index
-    w = torch.ones(row.shape[0], dtype=torch.float64) if edge_weight is None else edge_weight.double()
-    if not torch.isfinite(w).all() or bool((w < 0).any()):
-        k = int((~(torch.isfinite(w) & (w >= 0))).nonzero()[0])
-        raise ValueError(f"`edge_weight` must be finite and not negative, got {w[k].item():g} at edge {k}")
+    row, col = edge_index.long()
+    w = torch.ones(row.shape[0], dtype=torch.float64) if edge_weight is None else edge_weight.detach().double()
+    good = torch.isfinite(w) & (w >= 0) if undirected else torch.isfinite(w)
+    if not bool(good.all()):
+        k = int((~good).nonzero()[0])
+        expected = "finite and not negative" if undirected else "finite"
+        raise ValueError(f"`edge_weight` must be {expected}, got {w[k].item():g} at edge {k}")
     if batch is not None and bool((batch[row] != batch[col]).any()):
         k = int((batch[row] != batch[col]).nonzero()[0])
         raise ValueError(f"edge {k} joins vertices of two graphs of `batch`: {int(row[k])} and {int(col[k])}")
-    # W x and its transposed have no reason to agree for a random vector unless W is symmetric
-    x = torch.rand(n, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).add_(0.5)
-    there = torch.zeros(n, dtype=torch.float64).index_add_(0, row, w * x[col])
-    back = torch.zeros(n, dtype=torch.float64).index_add_(0, col, w * x[row])
-    if not torch.isfinite(there).all():
+    there, back = sums_both_ways(row, col, w, n)
+    if not torch.isfinite(there + back).all():
         raise ValueError("`edge_weight` must have finite sums at every vertex: scale the weights down")
-    if bool(((there - back).abs() > 1e-6 * (there + back)).any()):
-        i = int(((there - back).abs() > 1e-6 * (there + back)).nonzero()[0])
-        raise ValueError(
-            f"`edge_index` must hold every edge in both directions with the same weight; at vertex {i} it does not. "
-            "Make the graph undirected, for instance by torch_geometric.utils.to_undirected"
-        )
+    if undirected:
+        differs = (there - back).abs() > SYMMETRY * (there + back)
+        where = int(differs.nonzero()[0]) if bool(differs.any()) else int((there - back).abs().argmax())
+        raise ValueError(UNDIRECTED.format(f"at vertex {where} it does not"))
+
+
+def sums_both_ways(row: Tensor, col: Tensor, w: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Return W x and its transposed for a random x: they have no reason to agree unless W is symmetric."""
+    x = torch.rand(n, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).add_(0.5).to(w.device)
+    zeros = torch.zeros(n, dtype=torch.float64, device=w.device)
+    return zeros.index_add(0, row, w * x[col]), zeros.index_add(0, col, w * x[row])
+
+
+def assert_on_device(
+    edge_index: Tensor, edge_weight: Tensor | None, n: int, batch: Tensor | None, *, undirected: bool
+) -> None:
+    """Check values where they are, without waiting: the error is raised where the host next waits for the device."""
+    if edge_index.device.type == "meta" or edge_index.numel() == 0:
+        return
+    row, col = edge_index.long()
+    within = (edge_index >= 0).all() & (edge_index < n).all()
+    assert_async(within, f"`edge_index` must be between 0 and {n - 1}")
+    w = torch.ones_like(row, dtype=torch.float64) if edge_weight is None else edge_weight.detach().double()
+    good = torch.isfinite(w).all() & (w >= 0).all() if undirected else torch.isfinite(w).all()
+    assert_async(good, "`edge_weight` must be finite" + (" and not negative" if undirected else ""))
+    row, col = row.clamp(0, n - 1), col.clamp(0, n - 1)
+    if batch is not None:
+        assert_async((batch[row] == batch[col]).all(), "an edge joins vertices of two graphs of `batch`")
+    if undirected:
+        there, back = sums_both_ways(row, col, w, n)
+        assert_async(((there - back).abs() <= SYMMETRY * (there + back)).all(), UNDIRECTED.format("it does not"))
+
+
+def assert_async(condition: Tensor, message: str) -> None:
+    """Raise if a condition does not hold: at once on the CPU, elsewhere where the host next waits for the device."""
+    try:
+        torch._assert_async(condition, message)
+    except NotImplementedError:  # a device without such an operation is waited for
+        if not bool(condition):
+            raise RuntimeError(message) from None
 
 
 def given_lmax(lambda_max: Any, like: Tensor, batch: Tensor | None) -> Tensor:

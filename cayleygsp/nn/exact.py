@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, basis_at, order_of
+from cayleygsp.nn.forward_mode import reject_learned_graph
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 
 
@@ -13,6 +14,7 @@ def exact_conv(x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLapl
 
     Parameters are those of :func:`cayleygsp.nn.conv_op.cayley_conv`. Two dense products with Φ whatever the order is.
     """
+    reject_learned_graph(laplacian.values, "method 'exact'")
     lam, Phi = (t.to(x.dtype) for t in laplacian.eigenbasis())
     size, f_in, f_out = weight.shape
     order = order_of(CAYLEY_REAL if real else CAYLEY, size)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, order_of, zoom_of
+from cayleygsp.nn.forward_mode import reject_learned_graph
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 
 
@@ -157,6 +158,7 @@ def check_laplacian(laplacian: Any, n_vertices: int, device: torch.device) -> Gr
         laplacian = GraphLaplacian.from_laplacian(laplacian, device=device)
     if not isinstance(laplacian, GraphLaplacian):
         raise TypeError(f"`laplacian` must be a Laplacian or GraphLaplacian, got {type(laplacian).__name__}")
+    reject_learned_graph(laplacian.values, "a set of features, computed once,")
     if n_vertices != laplacian.n_vertices:
         raise ValueError(f"`x` must have {laplacian.n_vertices} rows as the graph has vertices, got {n_vertices}")
     return laplacian

@@ -23,9 +23,9 @@ class GraphKey:
         self.references = references
 
     @classmethod
-    def of(cls, given: tuple[Any, ...], x: Tensor, weight: Tensor) -> GraphKey | None:
-        """Describe what was given; None if its changes cannot be followed."""
-        facts: list[Any] = [x.shape[-2], x.device, x.dtype, weight.dtype]
+    def of(cls, given: tuple[Any, ...], x: Tensor, dtype: torch.dtype, wanted: Any = None) -> GraphKey | None:
+        """Describe what was given and what is wanted of it; None if changes cannot be followed."""
+        facts: list[Any] = [x.shape[-2], x.device, dtype, wanted]
         references = []
         for value in given:
             if isinstance(value, Tensor) and value.is_inference():
@@ -41,6 +41,11 @@ class GraphKey:
                 return None
         return cls(tuple(facts), tuple(references))
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the objects are still there."""
+        return all(reference() is not None for reference in self.references)
+
     def matches(self, other: GraphKey) -> bool:
         """Say whether the same objects are still there, unchanged."""
-        return self.facts == other.facts and all(reference() is not None for reference in self.references)
+        return self.facts == other.facts and self.is_alive

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,12 @@ from torch import Tensor, nn
 from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_choice
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn._step import GraphTensors
+from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.edges import as_edges, check_edges, given_lmax
-from cayleygsp.nn.laplacian_op import build_laplacian
+from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.inference import outside_inference
+from cayleygsp.nn.laplacian_op import build_laplacian, laplacian_of_edges
+from cayleygsp.nn.laplacian_state import check_given_lmax, check_state
 
 NORMALIZATIONS: dict[str | None, LaplacianKind] = {"sym": "normalized", None: "combinatorial"}
 
@@ -26,19 +28,13 @@ def check_normalization(normalization: Any) -> str | None:
     return normalization
 
 
-def outside_inference() -> AbstractContextManager[Any]:
-    """Return a context in which tensors that are kept can be used in training later, even under inference_mode."""
-    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
-        return nullcontext()
-    return torch.inference_mode(False)
-
-
 class GraphLaplacian(nn.Module):
     r"""A Laplacian prepared for the layers: indices and weights as buffers.
 
     Make one with :meth:`from_laplacian`, :meth:`from_edge_index` or :meth:`from_data`, once for a graph that many
     batches share. It is the Laplacian of :func:`cayleygsp.laplacian`: isolated vertices have a zero row, self-loops
-    count in the degrees. It is constant; no gradient goes into edge weights.
+    count in the degrees. Made of edge weights that require a gradient, it passes one on to them, once; its bound
+    of the spectrum is a constant.
 
     Attributes
     ----------
@@ -47,11 +43,15 @@ class GraphLaplacian(nn.Module):
     diagonal : Tensor, shape (n,)
         The diagonal of Δ.
     lmax : Tensor, shape (n,)
-        For each vertex, the upper bound of the spectrum of its graph.
+        For each vertex, a guaranteed upper bound of the spectrum of its graph.
+    scaling : Tensor, shape (n,), or None
+        For each vertex, the λ_max that was given for :class:`ChebConv` to scale by; ``lmax`` by default.
     normalization : {"sym", None}
         Normalized or combinatorial.
     bound : float or None
         The largest of ``lmax`` as a number, so that no device is asked for it; None if it is not known.
+    tied : bool
+        Whether the two halves of an edge get the mean of their gradients.
 
     Examples
     --------
@@ -66,6 +66,8 @@ class GraphLaplacian(nn.Module):
     values: Tensor
     diagonal: Tensor
     lmax: Tensor
+    scaling: Tensor | None
+    tied = True
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class GraphLaplacian(nn.Module):
         lmax: Tensor,
         normalization: str | None,
         bound: float | None = None,
+        scaling: Tensor | None = None,
     ) -> None:
         super().__init__()
         for name, tensor in (
@@ -84,6 +87,7 @@ class GraphLaplacian(nn.Module):
             ("values", values),
             ("diagonal", diagonal),
             ("lmax", lmax),
+            ("scaling", scaling),
         ):
             self.register_buffer(name, tensor)
         self.normalization = check_normalization(normalization)
@@ -157,30 +161,40 @@ class GraphLaplacian(nn.Module):
         batch : Tensor, shape (n,), optional
             The graph of each vertex, if they are several. Each has a bound of its spectrum of its own.
         lambda_max : float or Tensor, optional
-            An upper bound of the spectrum that is trusted, one or one per graph. By default 2 for the normalized
-            Laplacian and a guaranteed bound for the combinatorial one, as :class:`cayleygsp.Laplacian` has it.
+            What :class:`ChebConv` scales by, one number or one per graph; it must not be below the spectrum. By default
+            2 for the normalized Laplacian and a guaranteed bound for the combinatorial one, as
+            :class:`cayleygsp.Laplacian` has it. :class:`CayleyConv` has no use for it.
         dtype : torch.dtype, optional
             Precision of the weights; by default that of ``edge_weight``, or torch's default.
 
         Raises
         ------
         ValueError, TypeError
-            If indices are out of range or not whole numbers, weights are negative, not finite or require a gradient,
-            or the graph is not undirected.
+            If indices are out of range or not whole numbers, weights are negative or not finite, the graph is not
+            undirected, or ``lambda_max`` is below an eigenvalue.
         """
         normalization = check_normalization(normalization)
         with outside_inference():
             edge_index, edge_weight, num_nodes = as_edges(edge_index, edge_weight, num_nodes)
-            n = check_edges(edge_index, edge_weight, num_nodes, batch)
+            edge_weight, n = check_edges(edge_index, edge_weight, num_nodes, batch)
             if dtype is None:
                 dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
-            indptr, indices, values, diagonal, lmax = build_laplacian(
-                edge_index, edge_weight, n, normalization == "sym", batch
-            )
+            build = build_laplacian if torch.compiler.is_compiling() else laplacian_of_edges
+            constant = None if edge_weight is None else edge_weight.detach()
+            indptr, indices, values, diagonal, lmax = build(edge_index, constant, n, normalization == "sym", batch)
+            scaling = None
+            if asks_for_gradient(edge_weight):
+                assert edge_weight is not None
+                order = torch.argsort(edge_index[0], stable=True)
+                values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order)
+                dtype = torch.float64  # gradients of entries almost cancel where the zoom is large
             if lambda_max is not None:
-                lmax = given_lmax(lambda_max, lmax, batch)
+                scaling = given_lmax(lambda_max, lmax, batch)
+                check_given_lmax(scaling, (indptr, indices, values, diagonal), batch)
+                scaling = scaling.to(dtype)
             bound = None if torch.compiler.is_compiling() else _largest(lmax)
-            return cls(indptr, indices, values.to(dtype), diagonal.to(dtype), lmax.to(dtype), normalization, bound)
+            numbers = values.to(dtype), diagonal.to(dtype), _not_below(lmax, dtype)
+            return cls(indptr, indices, *numbers, normalization, bound, scaling)
 
     @classmethod
     def from_data(cls, data: Any, *, normalization: str | None = "sym", dtype: Any = None) -> GraphLaplacian:
@@ -211,6 +225,11 @@ class GraphLaplacian(nn.Module):
             lambda_max=getattr(data, "lambda_max", None),
             dtype=dtype,
         )
+
+    @property
+    def reversible(self) -> bool:
+        """Whether the spectrum is known to be within what scales it, so that recurrences may run backwards."""
+        return self.scaling is None
 
     @property
     def n_vertices(self) -> int:
@@ -245,6 +264,7 @@ class GraphLaplacian(nn.Module):
         state = state_dict.get(prefix + "_extra_state")
         if state is not None:
             self.set_extra_state(state)  # before anything is copied
+        check_state({name: state_dict.get(prefix + name) for name in self._buffers}, self.n_vertices)
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
         # what was derived from the buffers belongs to the graph before
         self._core = self._eigenbasis = None
@@ -260,7 +280,7 @@ class GraphLaplacian(nn.Module):
         own_scale : bool
             Scale every graph by its own bound of the spectrum, or all by the largest.
         """
-        lmax = self.lmax.to(dtype)
+        lmax = (self.scaling if own_scale and self.scaling is not None else self.lmax).to(dtype)
         if not own_scale and self.n_vertices:
             lmax = torch.full_like(lmax, self.bound) if self.bound is not None else lmax.amax().expand_as(lmax)
         scale = torch.where(lmax > 0, 2 / lmax, torch.zeros_like(lmax))
@@ -290,6 +310,12 @@ class GraphLaplacian(nn.Module):
             lam, Phi = (t.to(self.values.device) for t in self._eigenbasis)
             self._eigenbasis = lam, Phi
             return self._eigenbasis
+
+
+def _not_below(lmax: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a bound in another precision, rounded upwards."""
+    rounded = lmax.to(dtype)
+    return torch.where(rounded < lmax, torch.nextafter(rounded, torch.full_like(rounded, torch.inf)), rounded)
 
 
 def _largest(lmax: Tensor) -> float | None:

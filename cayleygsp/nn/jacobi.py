@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cayleygsp.nn._step import GraphTensors
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, order_of
+from cayleygsp.nn.forward_mode import reject_learned_graph
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.product_op import graph_product
 
 
@@ -22,6 +23,7 @@ def jacobi_conv(
     batch, n, f_in = x.shape
     size, _, f_out = weight.shape
     order = order_of(CAYLEY_REAL if real else CAYLEY, size)
+    reject_learned_graph(laplacian.values, "method 'jacobi'")
     graph = laplacian.tensors(x.dtype, own_scale=False)
     solve = JacobiSweeps(graph, log_zoom.to(x.dtype).exp(), n_iter)
     if f_in <= f_out:

@@ -11,9 +11,10 @@ from torch import Tensor
 
 from cayleygsp._validation import check_integer
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn._step import GraphTensors
+from cayleygsp.nn.device_step import uses_loops
 from cayleygsp.nn.features import BlockFeatures, as_columns, check_laplacian, check_signals, chosen
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.jacobi import JacobiSweeps
 from cayleygsp.responses.basis import basis_size
 
@@ -68,19 +69,19 @@ class JacobiFeatures(BlockFeatures):
     def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
         """Return blocks of filtered signals and their derivatives; see :meth:`BlockFeatures.blocks`."""
         columns = chosen(self.columns, index).to(like)
-        compute = _blocks_by_loops if columns.device.type == "cpu" else blocks_by_torch
+        compute = _blocks_by_loops if uses_loops(columns) else blocks_by_torch
         blocks = compute(self._graph, zoom, columns.flatten(1), order, self.n_iter)
         if real:
             blocks = blocks[:, :, [0, *range(1, 4 * order + 1, 2)]]
         size = basis_size(order, real=real)
         derivative = like.new_zeros((size, 2 * size - 1))
-        derivative[1:, size:] = torch.eye(size - 1)
+        derivative[1:, size:] = torch.eye(size - 1, device=like.device)
         return blocks.view(*columns.shape, 2 * size - 1), derivative
 
     def to(self, *args: Any, **kwargs: Any) -> JacobiFeatures:
         """Move or cast, as ``Tensor.to`` does; returns itself."""
         self.columns = self.columns.to(*args, **kwargs)
-        self._graph = GraphTensors(*(t.to(self.columns.device) for t in self._graph))
+        self._graph = GraphTensors(*(t.to(self.columns.device) for t in self._graph.tensors()))
         return self
 
     def __len__(self) -> int:
@@ -121,7 +122,7 @@ def _blocks_by_loops(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_
 
 def blocks_by_torch(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
     """Do what the compiled loops do with torch operations, on any device."""
-    here = GraphTensors(*graph[:2], *(t.to(x.dtype) for t in graph[2:]))
+    here = GraphTensors(*graph[:2], *(t.to(x.dtype) for t in graph[2:5]))
     solve = JacobiSweeps(here, x.new_tensor(zoom), n_iter, with_derivative=True)
     zero = torch.zeros_like(x)
     y = torch.stack([x, zero, zero, zero], dim=1)

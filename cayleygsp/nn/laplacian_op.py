@@ -1,55 +1,51 @@
-"""The Laplacian of checked edges as tensors, and a guaranteed bound of its spectrum."""
+"""The Laplacian of edges as tensors, and a guaranteed bound of its spectrum; edges are checked on the way."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from cayleygsp.engine.edge_rows import (
+    PLAIN,
+    SYMMETRIC,
+    consecutive,
+    guaranteed_bound,
+    largest_per_graph,
+    normalize_rows,
+    rows_of_edges,
+)
+from cayleygsp.nn.edges import SYMMETRY, as_arrays, assert_on_device, reject_values
 from cayleygsp.spectrum import POWER_STEPS
+
+Parts = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+def laplacian_of_edges(
+    edge_index: Tensor, edge_weight: Tensor | None, n: int, normalized: bool, batch: Tensor | None
+) -> Parts:
+    """Return indptr, indices, values, diagonal and lmax of an undirected graph, the numbers in double precision.
+
+    There are as many entries as edges: self-loops stay as entries of weight zero, so that the shapes follow from the
+    shapes of the input. On the CPU wrong edges raise here; on other devices they do where the host next waits.
+    """
+    if edge_index.device.type == "cpu":
+        return _by_loops(edge_index, edge_weight, n, normalized, batch)
+    return _by_torch(edge_index, edge_weight, n, normalized, batch)
 
 
 @torch.library.custom_op("cayleygsp::build_laplacian", mutates_args=())
 def build_laplacian(
     edge_index: Tensor, edge_weight: Tensor | None, n: int, normalized: bool, batch: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return indptr, indices, values, diagonal and lmax of checked edges, the numbers in double precision.
-
-    There are as many entries as edges: self-loops stay as entries of weight zero, so that the shapes follow from the
-    shapes of the input.
-    """
-    if batch is not None:
-        batch = torch.unique(batch, return_inverse=True)[1]  # numbers may have gaps
-    order = torch.argsort(edge_index[0], stable=True)
-    row, col = edge_index[0, order].long(), edge_index[1, order].long()
-    w = torch.ones(row.shape[0], dtype=torch.float64, device=row.device)
-    if edge_weight is not None:
-        w = edge_weight[order].double()
-    whole = torch.int32 if row.shape[0] < 2**31 and n < 2**31 else torch.int64
-    indptr = torch.zeros(n + 1, dtype=torch.int64, device=row.device)
-    indptr[1:] = torch.bincount(row, minlength=n).cumsum(0)
-    zeros = torch.zeros(n, dtype=torch.float64, device=row.device)
-    degrees = zeros.index_add(0, row, w)
-    values = torch.where(row == col, 0.0, w)
-    diagonal = zeros.index_add(0, row, values)
-    if normalized:
-        # a power of two near the largest degree, so that nothing over- or underflows
-        unit = torch.exp2(-torch.log2(degrees.amax().clamp(min=1e-300)).ceil()) if n else degrees.sum() + 1
-        scaled = degrees * unit
-        root = torch.where(scaled > 0, scaled.clamp(min=5e-324).rsqrt(), 0.0)
-        diagonal = torch.where(scaled > 0, diagonal * unit / torch.where(scaled > 0, scaled, 1.0), 0.0)
-        values = values * unit * (root[row] * root[col])
-        lmax = 2.0 * _per_graph(diagonal, batch).gt(0)
-    else:
-        lmax = _guaranteed_lmax(row, col, values, diagonal, batch)
-    return indptr.to(whole), col.to(whole), values, diagonal, lmax.double().contiguous()
+) -> Parts:
+    """Do what :func:`laplacian_of_edges` does, as an operation that torch.compile takes as it is."""
+    return laplacian_of_edges(edge_index, edge_weight, n, normalized, batch)
 
 
 @build_laplacian.register_fake
-def _(
-    edge_index: Tensor, edge_weight: Tensor | None, n: int, normalized: bool, batch: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def _(edge_index: Tensor, edge_weight: Tensor | None, n: int, normalized: bool, batch: Tensor | None) -> Parts:
     def empty(size: Any, dtype: torch.dtype) -> Tensor:
         return edge_index.new_empty((size,), dtype=dtype)
 
@@ -63,6 +59,58 @@ def _(
     )
 
 
+def _by_loops(edge_index: Tensor, edge_weight: Tensor | None, n: int, normalized: bool, batch: Tensor | None) -> Parts:
+    """Do it in compiled loops."""
+    rows, columns, weights, labels = as_arrays(edge_index, edge_weight, batch)
+    fault, asymmetry, indptr, indices, values, degrees, loops = rows_of_edges(
+        columns, rows, weights, n, labels, keep_loops=True
+    )
+    if fault or not asymmetry <= SYMMETRY or not np.isfinite(degrees).all() or labels.min(initial=0) < 0:
+        reject_values(edge_index, edge_weight, n, batch)
+    graphs = consecutive(labels)
+    diagonal = degrees - loops if loops.any() else degrees
+    if normalized:
+        normalize_rows(SYMMETRIC, indptr, indices, values, degrees)
+        diagonal = np.divide(diagonal, degrees, out=np.zeros(n), where=degrees > 0)
+        lmax = 2.0 * (largest_per_graph(diagonal, graphs) > 0)
+    else:
+        normalize_rows(PLAIN, indptr, indices, values, degrees)
+        lmax = guaranteed_bound(indptr, indices, values, diagonal, graphs, POWER_STEPS)
+    parts = (torch.from_numpy(part) for part in (indptr, indices, values, diagonal, lmax))
+    return tuple(parts)  # type: ignore[return-value]
+
+
+def _by_torch(edge_index: Tensor, edge_weight: Tensor | None, n: int, normalized: bool, batch: Tensor | None) -> Parts:
+    """Do it by torch operations, without asking the device for anything but the number of graphs."""
+    assert_on_device(edge_index, edge_weight, n, batch, undirected=True)
+    if batch is not None:
+        batch = torch.unique(batch, return_inverse=True)[1]  # numbers may have gaps
+    order = torch.argsort(edge_index[0], stable=True)
+    row, col = edge_index[0, order].long(), edge_index[1, order].long()
+    w = torch.ones(row.shape[0], dtype=torch.float64, device=row.device)
+    if edge_weight is not None:
+        w = edge_weight[order].double()
+    whole = torch.int32 if row.shape[0] < 2**31 and n < 2**31 else torch.int64
+    zeros = torch.zeros(n, dtype=torch.float64, device=row.device)
+    counts = torch.zeros(n, dtype=torch.int64, device=row.device).index_add(0, row, torch.ones_like(row))
+    indptr = torch.zeros(n + 1, dtype=torch.int64, device=row.device)
+    indptr[1:] = counts.cumsum(0)
+    degrees = zeros.index_add(0, row, w)
+    values = torch.where(row == col, 0.0, w)
+    diagonal = zeros.index_add(0, row, values)
+    if normalized:
+        # a power of two near the largest degree, so that nothing over- or underflows
+        unit = torch.exp2(-torch.log2(degrees.amax().clamp(min=1e-300)).ceil()) if n else degrees.sum() + 1
+        scaled = degrees * unit
+        root = torch.where(scaled > 0, scaled.clamp(min=5e-324).rsqrt(), 0.0)
+        diagonal = torch.where(scaled > 0, diagonal * unit / torch.where(scaled > 0, scaled, 1.0), 0.0)
+        values = values * unit * (root[row] * root[col])
+        lmax = 2.0 * _per_graph(diagonal, batch).gt(0)
+    else:
+        lmax = _guaranteed_lmax(row, col, values, diagonal, batch, counts)
+    return indptr.to(whole), col.to(whole), values, diagonal, lmax.double().contiguous()
+
+
 def _per_graph(values: Tensor, batch: Tensor | None) -> Tensor:
     """Return for each vertex the largest value, not below zero, in its graph."""
     if values.shape[0] == 0:
@@ -73,8 +121,12 @@ def _per_graph(values: Tensor, batch: Tensor | None) -> Tensor:
     return torch.zeros_like(values).scatter_reduce(0, batch, values, "amax")[batch]
 
 
-def _guaranteed_lmax(row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batch: Tensor | None) -> Tensor:
+def _guaranteed_lmax(
+    row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batch: Tensor | None, counts: Tensor
+) -> Tensor:
     """Bound the spectrum of D - W for each graph, as the core does: max of (Qx)_i / x_i, Q = D + W, by power steps."""
+    if diagonal.shape[0] == 0:
+        return diagonal
     inner = diagonal > 0
     x = torch.where(inner, diagonal, 1.0)
     best = 2 * _per_graph(diagonal, batch)  # by Gershgorin
@@ -88,6 +140,5 @@ def _guaranteed_lmax(row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batc
         ratio = _per_graph(torch.where(inner, Qx / x, 0.0), batch)
         best = torch.where(usable, torch.minimum(best, ratio), best)
         x = Qx
-    longest_row = torch.bincount(row, minlength=1).max()
     best = _per_graph(torch.where(inner & torch.isfinite(best), best, 0.0), batch)
-    return best * (1 + (longest_row.double() + 8) * 2.0**-52)
+    return best * (1 + (counts.amax().double() + 8) * 2.0**-52)

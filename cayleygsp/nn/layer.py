@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
 import torch
@@ -16,32 +16,50 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 from cayleygsp._validation import check_integer
 from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.nn.edge_values import asks_for_gradient
 from cayleygsp.nn.graph_key import GraphKey
-from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization, outside_inference
+from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.inference import outside_inference
+from cayleygsp.nn.precision import full_precision
+from cayleygsp.nn.prepared_graphs import PREPARED
+from cayleygsp.nn.pyg_classes import with_message_passing
+from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
+
+# Signals of lower precision than the layers compute in.
+_HALF = (torch.bfloat16, torch.float16)
 
 
 class GraphConv(nn.Module, ABC):
     """Base of the layers.
 
-    A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight`` and ``convolve``.
+    A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight``, ``prepare`` and ``convolve``.
+    Where PyTorch Geometric has been imported, a layer is one of its ``MessagePassing`` modules too, so that its tools
+    know it for what it is.
     """
 
-    weight: Parameter
+    weight: Tensor
     bias: Parameter | None
+    order: int
 
-    def __init__(self, in_channels: int, out_channels: int, order: int, normalization: str | None, bias: bool) -> None:
+    # How edges are made into a Laplacian: which row of ``edge_index`` says the row of an entry, whether each graph has
+    # a scale of its own, whether both directions of an edge are needed. Layers with the same conventions share graphs.
+    row_of_edges, own_scale, undirected = 0, False, True
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> GraphConv:
+        """Make the module of a class that PyTorch Geometric knows, if that is there."""
+        return cast(GraphConv, super().__new__(with_message_passing(cls)))
+
+    def __init__(self, in_channels: int, out_channels: int, normalization: str | None, bias: bool) -> None:
         super().__init__()
         if in_channels != -1:
             in_channels = check_integer(in_channels, "in_channels", at_least=1)
         self.in_channels = in_channels
         self.out_channels = check_integer(out_channels, "out_channels", at_least=1)
-        self.order = check_integer(order, "order", at_least=1)
-        self.normalization = check_normalization(normalization)
+        self.normalization = normalization
         if bias:
             self.bias = Parameter(torch.empty(self.out_channels))
         else:
             self.register_parameter("bias", None)
-        self._prepared: tuple[GraphKey, GraphLaplacian] | None = None
 
     @abstractmethod
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:
@@ -62,8 +80,27 @@ class GraphConv(nn.Module, ABC):
         """Draw ``weight`` again and leave all other parameters as they are."""
 
     @abstractmethod
-    def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+    def prepare(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> GraphLaplacian | ScaledLaplacian:
+        """Return the matrix of given edges."""
+
+    @abstractmethod
+    def convolve(self, x: Tensor, laplacian: Any) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
+
+    @abstractmethod
+    def taps(self, laplacian: Any) -> Tensor:
+        """Return the weights of all terms of the polynomial of the scaled Laplacian, shape (n_terms, in, out)."""
+
+    def convolve_sparse(self, x: Tensor, laplacian: Any) -> Tensor:
+        """Filter sparse signals of shape (n, in_channels); by default as dense ones."""
+        return self.convolve(x.to_dense()[None], laplacian)[0]
+
+    @property
+    def parameter(self) -> Parameter:
+        """A parameter whose precision and device are those of the layer."""
+        return cast(Parameter, self.weight)
 
     def _make_weight(self) -> None:
         """Register the weights; with unknown input channels they get their shape at the first call."""
@@ -109,9 +146,6 @@ class GraphConv(nn.Module, ABC):
             self._parameters.clear()
             self._parameters.update({name: current.get(name, value) for name, value in kept.items()})
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_prepared": None}  # holds weak references, and can be made again
-
     def forward(
         self,
         x: Tensor,
@@ -125,24 +159,25 @@ class GraphConv(nn.Module, ABC):
         Parameters
         ----------
         x : Tensor, shape (n, in_channels) or (batch, n, in_channels)
-            Signals on the vertices; the second form has many signals on one graph.
+            Signals on the vertices; the second form has many signals on one graph. Of shape (n, in_channels) it may be
+            sparse.
         edge_index : Tensor, GraphLaplacian or cayleygsp.Laplacian
-            Edges, shape (2, n_edges), in both directions; or an adjacency matrix, sparse or dense; or a Laplacian
-            prepared once.
-        edge_weight : Tensor, shape (n_edges,), optional
-            Weights of the edges, not negative. They get no gradient.
+            Edges, shape (2, n_edges); or an adjacency matrix, sparse or dense; or a Laplacian prepared once.
+        edge_weight : Tensor, shape (n_edges,) or (n_edges, 1), optional
+            Weights of the edges.
         batch : Tensor, shape (n,), optional
             The graph of each vertex, if they are several.
         lambda_max : float or Tensor, optional
-            An upper bound of the spectrum, one or one per graph; by default a guaranteed one.
+            One number or one per graph. :class:`ChebConv` scales by it; a Cayley filter has no such number, and
+            :class:`CayleyConv` does not look at it.
 
         Returns
         -------
         Tensor, shape (n, out_channels) or (batch, n, out_channels)
         """
-        self._check_signals(x)
-        self._check_layer(x)
-        laplacian = self._laplacian(x, edge_index, edge_weight, batch, lambda_max)
+        x = one_kind_of_vertices(x)
+        self.check_input(x)
+        laplacian = self.laplacian_of(x, edge_index, edge_weight, batch, lambda_max)
         if laplacian.n_vertices != x.shape[-2]:
             raise ValueError(f"`x` must have {laplacian.n_vertices} vertices as the graph, got shape {tuple(x.shape)}")
         if laplacian.values.device != x.device:
@@ -150,11 +185,22 @@ class GraphConv(nn.Module, ABC):
         if self.is_lazy:
             self._materialize(x.shape[-1])
         with full_precision(x):
-            y = self.convolve((x if x.dim() == 3 else x[None]).to(self.weight.dtype), laplacian)
+            y = self._filter(x.to(self.parameter.dtype), laplacian)
         if self.bias is not None:
             y = y + self.bias
         warn_of_overflow(y)
-        return y if x.dim() == 3 else y[0]
+        return y.to(x.dtype) if x.dtype in _HALF else y
+
+    def _filter(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
+        """Filter signals of any shape and layout."""
+        if x.layout != torch.strided:
+            return self.convolve_sparse(x, laplacian)
+        return self.convolve(x, laplacian) if x.dim() == 3 else self.convolve(x[None], laplacian)[0]
+
+    def check_input(self, x: Tensor) -> None:
+        """Reject signals that are wrong in themselves or do not fit the layer."""
+        self._check_signals(x)
+        self._check_layer(x)
 
     def _check_signals(self, x: Tensor) -> None:
         if not isinstance(x, Tensor):
@@ -163,26 +209,30 @@ class GraphConv(nn.Module, ABC):
             raise TypeError(f"`x` must hold floating point numbers, got dtype {x.dtype}")
         if x.dim() not in (2, 3):
             raise ValueError(f"`x` must have shape (n, channels) or (batch, n, channels), got {tuple(x.shape)}")
+        if x.layout != torch.strided and (x.dim() != 2 or x.layout not in (torch.sparse_coo, torch.sparse_csr)):
+            raise ValueError(
+                f"sparse `x` must be of shape (n, channels) and layout COO or CSR, got {tuple(x.shape)} and {x.layout}"
+            )
         if x.device.type == "cpu" and not torch.compiler.is_compiling():
-            total = float(x.detach().sum())
-            if not math.isfinite(total) and not bool(torch.isfinite(x).all()):
-                first = (~torch.isfinite(x)).nonzero()[0].tolist()
-                raise ValueError(f"`x` must be finite, got {x.detach()[tuple(first)].item()} at {first}")
+            values = x.detach() if x.layout == torch.strided else stored_values(x.detach())
+            total = float(values.sum())
+            if not math.isfinite(total) and not bool(torch.isfinite(values).all()):
+                first = (~torch.isfinite(values)).nonzero()[0].tolist()
+                raise ValueError(f"`x` must be finite, got {values[tuple(first)].item()} at {first}")
 
     def _check_layer(self, x: Tensor) -> None:
         """Reject signals that do not fit the layer, before work is done on the graph."""
-        if self.weight.dtype not in (torch.float32, torch.float64):
-            raise TypeError(
-                f"the layer must be in float32 or float64, got {self.weight.dtype}; signals may be of lower precision"
-            )
+        dtype, device = self.parameter.dtype, self.parameter.device
+        if dtype not in (torch.float32, torch.float64):
+            raise TypeError(f"the layer must be in float32 or float64, got {dtype}; signals may be of lower precision")
         if not self.is_lazy and x.shape[-1] != self.in_channels:
             raise ValueError(f"`x` must have {self.in_channels} channels, got shape {tuple(x.shape)}")
-        if x.device != self.weight.device:
-            raise ValueError(f"`x` must be on the device of the layer, {self.weight.device}, got {x.device}")
+        if x.device != device:
+            raise ValueError(f"`x` must be on the device of the layer, {device}, got {x.device}")
 
-    def _laplacian(
+    def laplacian_of(
         self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
-    ) -> GraphLaplacian:
+    ) -> GraphLaplacian | ScaledLaplacian:
         """Return the prepared Laplacian of what was given; made again only if a tensor is another or was changed."""
         if isinstance(edges, (GraphLaplacian, Laplacian)):
             for name, value in (("edge_weight", edge_weight), ("batch", batch), ("lambda_max", lambda_max)):
@@ -192,38 +242,49 @@ class GraphConv(nn.Module, ABC):
             if isinstance(edges, GraphLaplacian):
                 return edges
         given = (edges, edge_weight, batch, lambda_max)
-        key = None if torch.compiler.is_compiling() else GraphKey.of(given, x, self.weight)
-        prepared = self._prepared  # read once: another thread may set it
-        if key is not None and prepared is not None and prepared[0].matches(key):
-            return prepared[1]
+        dtype = self.parameter.dtype
+        key = None
+        if not torch.compiler.is_compiling() and not asks_for_gradient(edge_weight):  # what has a gradient is used once
+            key = GraphKey.of(given, x, dtype, (self.undirected, self.normalization))
+        kept = PREPARED.get(key)
+        if kept is not None:
+            return cast("GraphLaplacian | ScaledLaplacian", kept)
+        laplacian: GraphLaplacian | ScaledLaplacian
         if isinstance(edges, Laplacian):
-            laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.weight.dtype, device=x.device)
+            laplacian = GraphLaplacian.from_laplacian(edges, dtype=dtype, device=x.device)
         else:
-            laplacian = GraphLaplacian.from_edge_index(
-                edges,
-                edge_weight,
-                x.shape[-2],
-                normalization=self.normalization,
-                batch=batch,
-                lambda_max=lambda_max,
-                dtype=self.weight.dtype if not self.is_lazy else x.dtype,
-            )
-        if key is not None:
-            self._prepared = (key, laplacian)
+            laplacian = self.prepare(x, edges, edge_weight, batch, lambda_max)
+        PREPARED.put(key, laplacian)
         return laplacian
 
     def _check_kind(self, laplacian: GraphLaplacian | Laplacian) -> None:
         kind = laplacian.kind if isinstance(laplacian, Laplacian) else NORMALIZATIONS[laplacian.normalization]
-        expected = NORMALIZATIONS[self.normalization]
+        expected = NORMALIZATIONS.get(self.normalization, "random-walk")
         if kind != expected:
             raise ValueError(
                 f"the Laplacian must be {expected} as the layer's normalization={self.normalization!r} says, got a "
                 f"{kind} one"
             )
 
-    def extra_repr(self) -> str:
-        """Say the sizes."""
-        return f"{self.in_channels}, {self.out_channels}, order={self.order}, normalization={self.normalization!r}"
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.extra_repr()})"
+
+
+def one_kind_of_vertices(x: Any) -> Tensor:
+    """Return the signals of a pair (source, target) as heterogeneous models pass it, if both are the same."""
+    if not isinstance(x, tuple):
+        return cast(Tensor, x)
+    if len(x) == 2 and x[0] is x[1]:
+        return cast(Tensor, x[0])
+    raise ValueError(
+        "`x` must be the signals of one kind of vertices: edges between two kinds have no Laplacian, got a pair of "
+        "different tensors"
+    )
+
+
+def stored_values(x: Tensor) -> Tensor:
+    """Return the numbers that a sparse tensor holds."""
+    return x._values() if x.layout == torch.sparse_coo else x.values()
 
 
 def warn_of_overflow(y: Tensor) -> None:
@@ -238,13 +299,6 @@ def warn_of_overflow(y: Tensor) -> None:
         ConvergenceWarning,
         stacklevel=4,
     )
-
-
-def full_precision(x: Tensor) -> AbstractContextManager[Any]:
-    """Return a context without autocast on the device of x."""
-    if not torch.amp.is_autocast_available(x.device.type):
-        return nullcontext()
-    return torch.autocast(x.device.type, enabled=False)
 
 
 def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from cayleygsp.nn.cayley_conv import CayleyConv
 from cayleygsp.nn.features import Features
-from cayleygsp.nn.layer import full_precision
+from cayleygsp.nn.precision import full_precision
 
 
 class PrecomputedCayleyConv(CayleyConv):

@@ -7,20 +7,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cayleygsp.nn._step import GraphTensors, product
-from cayleygsp.nn.forward_mode import reject_forward_mode
+from cayleygsp.nn._step import product
+from cayleygsp.nn.forward_mode import reject_forward_mode, reject_learned_graph
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph_tensors import GraphTensors
 
 
 def laplacian_product(x: Tensor, laplacian: GraphLaplacian) -> Tensor:
     """Return Δ x for x of shape (n, m)."""
+    reject_learned_graph(laplacian.values, "the product with a Laplacian")
     return graph_product(x, laplacian.tensors(x.dtype, own_scale=False))
 
 
 def graph_product(x: Tensor, graph: GraphTensors) -> Tensor:
     """Return Δ x for x of shape (n, m), in the precision of the graph."""
     reject_forward_mode(x)
-    return spmm(x, *graph)
+    return spmm(x, *graph[:5])
 
 
 # The tensors one by one, not as a list: torch takes lists apart in Python, which is felt in schemes with many products.

@@ -11,20 +11,25 @@ import torch
 import cayleygsp as cg
 from cayleygsp.nn import (
     CayleyConv,
+    ChebyshevFeatures,
     EigenbasisFeatures,
     GraphLaplacian,
     JacobiFeatures,
     PrecomputedCayleyConv,
-    jacobi_features,
 )
+from cayleygsp.nn.device_step import torch_operations
 from tests.nn.helpers import NORMALIZATIONS, random_graph, randomized, signals
 
 # said by torch of its own format
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 
 FORMS = [{}, {"real_coeffs": True}, {"shared_filter": True}, {"zoom_per_channel": True}, {"bias": False}]
+
 METHODS = [("exact", None), ("jacobi", 0), ("jacobi", 3)]
+
 N_SIGNALS = 21  # not a multiple of a tile
+
+CARDS = ["cuda"] if torch.cuda.is_available() else []
 
 
 def features_of(method, n_iter, x, laplacian):
@@ -77,37 +82,6 @@ def test_gradients_are_those_of_finite_differences(form, method, n_iter):
     assert torch.autograd.gradcheck(call, tuple(value.detach().requires_grad_() for value in values), atol=1e-6)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("n_iter", [0, 1, 5])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_compiled_sweeps_equal_those_of_torch(monkeypatch, threads, n_iter, dtype):
-    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    monkeypatch.setattr(jacobi_features, "_THREAD_SIZE", 0)
-    L, laplacian = random_graph(normalization=None)
-    features = JacobiFeatures(signals(N_SIGNALS, L.n_vertices, 2, dtype=dtype), laplacian, n_iter)
-    like = torch.empty(0, dtype=dtype)
-    found, _ = features.blocks(None, 0.7, 3, False, like)
-    x = features.columns.flatten(1)
-    expected = jacobi_features.blocks_by_torch(features._graph, 0.7, x, 3, n_iter)
-    scale = float(expected.abs().max())
-    torch.testing.assert_close(
-        found.flatten(1, 2), expected, rtol=0, atol=scale * (1e-12 if dtype == torch.float64 else 2e-5)
-    )
-
-
-def test_threads_change_no_bit(monkeypatch):
-    L, laplacian = random_graph()
-    features = JacobiFeatures(signals(70, L.n_vertices, 1), laplacian, 4)
-    like = torch.empty(0, dtype=torch.float64)
-    monkeypatch.setattr(jacobi_features, "_THREAD_SIZE", 0)
-    found = []
-    for threads in (1, 2, 5):
-        monkeypatch.setattr(torch, "get_num_threads", lambda n=threads: n)
-        found.append(features.blocks(None, 1.3, 2, False, like)[0])
-    assert torch.equal(found[0], found[1])
-    assert torch.equal(found[0], found[2])
-
-
 @pytest.mark.parametrize(("method", "n_iter"), [("exact", None), ("jacobi", 4)])
 def test_derivative_blocks_are_differences_of_the_blocks(method, n_iter):
     L, laplacian = random_graph()
@@ -153,15 +127,6 @@ def test_lower_precision_of_the_features_is_that_of_the_layer(method, n_iter):
     torch.testing.assert_close(y.double(), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_second_derivatives_are_refused():
-    L, laplacian = random_graph()
-    layer = randomized(PrecomputedCayleyConv(1, 2, order=1))
-    y = layer(EigenbasisFeatures(signals(2, L.n_vertices, 1), laplacian))
-    (gradient,) = torch.autograd.grad(y.square().sum(), layer.weight, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        gradient.sum().backward()
-
-
 def test_lazy_channels_come_from_the_features():
     L, laplacian = random_graph()
     layer = PrecomputedCayleyConv(-1, 2, order=1)
@@ -203,3 +168,35 @@ def test_features_of_a_batch_of_graphs():
     alone = GraphLaplacian.from_edge_index(edges, one.values, 13, normalization=None)
     for make in (EigenbasisFeatures, JacobiFeatures):
         torch.testing.assert_close(layer(make(x, two))[:, :13], layer(make(x[:, :13], alone)))
+
+
+def make_features(name, device="cpu"):
+    """Return features of a kind and a layer for them."""
+    L, laplacian = random_graph()
+    laplacian = laplacian.to(device)
+    layer = randomized(PrecomputedCayleyConv(2, 3, order=2)).to(device)
+    if name == "chebyshev":
+        features = ChebyshevFeatures(signals(L.n_vertices, 2).to(device), laplacian, order=2, max_zoom=3.0, tol=1e-10)
+    elif name == "exact":
+        features = EigenbasisFeatures(signals(5, L.n_vertices, 2).to(device), laplacian)
+    else:
+        features = JacobiFeatures(signals(5, L.n_vertices, 2).to(device), laplacian, n_iter=3)
+    return features, layer
+
+
+@pytest.mark.parametrize("name", ["chebyshev", "jacobi"])
+def test_features_by_torch_operations_are_those_of_the_compiled_loops(name):
+    features, layer = make_features(name)
+    expected = layer(features)
+    with torch_operations():
+        features, layer = make_features(name)
+        torch.testing.assert_close(layer(features), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("device", CARDS)
+@pytest.mark.parametrize("name", ["chebyshev", "exact", "jacobi"])
+def test_features_on_a_card_are_those_of_the_cpu(device, name):
+    features, layer = make_features(name)
+    elsewhere, moved = make_features(name, device)
+    torch.testing.assert_close(moved(elsewhere).cpu(), layer(features), rtol=1e-7, atol=1e-7)
+    torch.testing.assert_close(moved(features.to(device)).cpu(), layer(make_features(name)[0]), rtol=1e-7, atol=1e-7)

@@ -1,5 +1,7 @@
 """Pooling over groups of real vertices alone, whatever stands at the fake ones."""
 
+from __future__ import annotations
+
 import copy
 import pickle
 
@@ -12,19 +14,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 from torch.autograd import gradcheck, gradgradcheck
 
 import cayleygsp as cg
+from cayleygsp import coarsening
 from cayleygsp.coarsening import coarsen
+from cayleygsp.nn import SpectralConv
 from cayleygsp.nn.graclus_pooling import GraclusPooling
+from tests.nn.helpers import signals
 from tests.strategies import weighted_graphs
 
 OPS = ("max", "mean")
 
+# said by torch of its own format
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+
+CARDS = ["cuda"] if torch.cuda.is_available() else []
+
+DEVICES = ["cpu", *CARDS]
+
 
 def tree_of(n=11, levels=3, rng=0):
     return coarsen(cg.gallery.star(n), levels, rng=rng)
-
-
-def signals(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
 def pooled_by_hand(tree, x, level, n_levels, op):
@@ -36,9 +44,6 @@ def pooled_by_hand(tree, x, level, n_levels, op):
         if members:
             result[group] = reduce(x[members], axis=0)
     return result
-
-
-# Values.
 
 
 @given(
@@ -121,9 +126,6 @@ def test_given_graph_is_coarsened_as_far_as_needed():
     assert_array_equal(pool.coarsening.permutation, tree_of(rng=3).permutation)
 
 
-# Order of the vertices.
-
-
 def test_permutation_is_that_of_the_coarsening_and_has_an_inverse():
     tree = tree_of()
     pool = GraclusPooling(tree)
@@ -132,9 +134,6 @@ def test_permutation_is_that_of_the_coarsening_and_has_an_inverse():
         assert_array_equal(placed, tree.permute(f.numpy()))
         assert torch.equal(pool.permute(f), placed)
     assert torch.equal(pool.unpermute(pool.permute(x)), x)
-
-
-# Gradients.
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -156,9 +155,6 @@ def test_fake_vertices_get_no_gradient(op):
     assert not x.grad[torch.tensor(tree.is_fake[0])].any()
     n_groups = tree.sizes[2] - tree.n_fake[2]
     assert_allclose(x.grad.sum(0), [n_groups, n_groups])
-
-
-# The module.
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -229,9 +225,6 @@ def test_change_of_precision_leaves_the_places_alone():
     assert pool(signals(pool.in_vertices, 2)).dtype == torch.float64
 
 
-# Refusals.
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -263,3 +256,21 @@ def test_signals_that_do_not_fit_are_refused():
         pool(torch.zeros(n, 2, dtype=torch.int64))
     with pytest.raises(ValueError, match="`x` must be on the device of the layer, cpu, got meta"):
         pool(torch.zeros(n, 2, device="meta"))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_pooling_and_spectral_layers_are_what_numpy_says(device):
+    graph = cg.gallery.sensor(40, rng=0)
+    tree = coarsening.coarsen(graph, levels=2, rng=0)
+    pool = GraclusPooling(tree, 2).to(device)
+    x = signals(3, 40, 2)
+    fours, fake = np.arange(tree.sizes[0]).reshape(-1, 4), np.reshape(tree.is_fake[0], (-1, 4))
+    groups = [four[~left_out] for four, left_out in zip(fours, fake, strict=True)]
+    for signal, pooled in zip(x, pool(pool.permute(x.to(device))).cpu(), strict=True):
+        ordered = tree.permute(signal.numpy())
+        expected = [ordered[group].max(axis=0) if group.size else np.zeros(2) for group in groups]
+        np.testing.assert_array_equal(pooled, expected)
+    conv = SpectralConv(2, 3, 8, laplacian=graph).double().to(device)
+    Phi, g = conv.eigenvectors.cpu().numpy(), conv.responses().detach().cpu().numpy()
+    expected = np.einsum("nk,kio,mk,bmi->bno", Phi, g, Phi, x.numpy()) + conv.bias.detach().cpu().numpy()
+    np.testing.assert_allclose(conv(x.to(device)).detach().cpu(), expected, atol=1e-12)

@@ -1,6 +1,8 @@
 """The layers inside PyTorch Geometric: its data, batches, loaders and containers."""
 
+import pickle
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import torch
 
 import cayleygsp as cg
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
-from tests.nn.helpers import edges_of, random_adjacency, signals
+from tests.nn.helpers import edges_of, signals
 
 pyg = pytest.importorskip("torch_geometric", reason="the layers are tried inside PyTorch Geometric where it is there")
 
@@ -119,28 +121,131 @@ def test_works_in_pyg_containers():
     assert losses[-1] < 0.5 * losses[0]
 
 
-@pytest.mark.parametrize("terms", [2, 5])
-def test_cheb_conv_gives_what_pyg_gives(terms):
-    # no vertex without edges: PyTorch Geometric gives those the eigenvalue 1, the core 0
-    edge_index, weight = edges_of(random_adjacency(15, 0, density=0.8))
-    x = signals(15, 3)
-    theirs = pyg.nn.ChebConv(3, 4, terms).double()
-    ours = ChebConv(3, 4, terms - 1).double()
-    with torch.no_grad():
-        ours.weight.copy_(torch.stack([lin.weight.T for lin in theirs.lins]))
-        theirs.bias.normal_(generator=torch.Generator().manual_seed(0))
-        ours.bias.copy_(theirs.bias)
-    expected = theirs(x, edge_index, weight, lambda_max=2.0)
-    torch.testing.assert_close(ours(x, edge_index, weight), expected, atol=1e-10, rtol=0)
-    torch.testing.assert_close(ours(x[None], edge_index, weight)[0], expected, atol=1e-10, rtol=0)
+def random_edges(n, n_edges, seed, undirected):
+    """Return edges with self-loops and repeated pairs, and weights."""
+    generator = torch.Generator().manual_seed(seed)
+    edge_index = torch.randint(0, n, (2, n_edges), generator=generator)
+    weight = torch.rand(n_edges, generator=generator, dtype=torch.float64)
+    if undirected:
+        edge_index, weight = torch.cat([edge_index, edge_index.flip(0)], dim=1), weight.repeat(2)
+    return edge_index, weight
+
+
+@pytest.mark.parametrize("normalization", ["sym", "rw", None])
+@pytest.mark.parametrize("undirected", [True, False])
+def test_values_and_gradients_of_cheb_conv_are_those_of_pyg(normalization, undirected):
+    for seed, (terms, channels, lambda_max) in enumerate([(1, (2, 3), None), (4, (2, 3), None), (6, (3, 2), 60.0)]):
+        edge_index, weight = random_edges(12, 20, seed, undirected)
+        theirs = pyg.nn.ChebConv(*channels, terms, normalization).double()
+        ours = ChebConv(*channels, terms, normalization).double()
+        assert repr(ours) == repr(theirs)
+        ours.load_state_dict(theirs.state_dict())
+        theirs.load_state_dict(ours.state_dict())
+        results = []
+        for layer in (ours, theirs):
+            x, w = signals(12, channels[0]).requires_grad_(), weight.clone().requires_grad_()
+            y = layer(x, edge_index, w, lambda_max=lambda_max)
+            y.sin().sum().backward()
+            results.append([y, x.grad, *(p.grad for p in layer.parameters()), *([w.grad] if terms > 1 else [])])
+            results[-1].append(layer(x, edge_index, lambda_max=lambda_max))
+        for got, wanted in zip(*results, strict=True):
+            torch.testing.assert_close(got, wanted, atol=1e-11, rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["cheb", "cayley"])
+def test_layers_work_in_heterogeneous_models(name):
+    class Plain(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = LAYERS[name](3, 4), LAYERS[name](4, 2)
+
+        def forward(self, x, edge_index):
+            return self.second(self.first(x, edge_index).relu(), edge_index)
+
+    data = two_halves(12)
+    kind = ("page", "links", "page")
+    model = pyg.nn.to_hetero(Plain(), (["page"], [kind]))
+    assert model({"page": data.x}, {kind: data.edge_index})["page"].shape == (12, 2)
+    both = pyg.nn.HeteroConv({kind: LAYERS[name](3, 2)})
+    assert both({"page": data.x}, {kind: data.edge_index})["page"].shape == (12, 2)
+    with pytest.raises(ValueError, match="edges between two kinds have no Laplacian"):
+        LAYERS[name](3, 2)((data.x, data.x.clone()), data.edge_index)
+
+
+def test_masks_of_explainers_weigh_the_edges():
+    set_masks = pyg.explain.algorithm.utils.set_masks
+    for seed, undirected in ((0, True), (1, False)):
+        edge_index, weight = random_edges(9, 15, seed, undirected)
+        theirs = pyg.nn.ChebConv(2, 3, 4).double()
+        ours = ChebConv(2, 3, 4).double()
+        ours.load_state_dict(theirs.state_dict())
+        results = []
+        for layer in (ours, theirs):
+            mask = signals(edge_index.shape[1]).requires_grad_()
+            set_masks(layer, mask, edge_index)
+            y = layer(signals(9, 2), edge_index, weight)
+            y.sin().sum().backward()
+            results.append((y, mask.grad))
+            pyg.explain.algorithm.utils.clear_masks(layer)
+            assert not torch.allclose(layer(signals(9, 2), edge_index, weight), y)
+        for got, wanted in zip(*results, strict=True):
+            torch.testing.assert_close(got, wanted, atol=1e-11, rtol=1e-11)
+    edge_index, weight = random_edges(9, 15, 0, True)
+    for options in ({}, {"shared_filter": True}, {"zoom_per_channel": True}, {"real_coeffs": True}):
+        layer = CayleyConv(2, 3, 3, tol=1e-10, **options).double()
+        expected = layer(signals(9, 2), edge_index, weight)
+        set_masks(layer, torch.ones(30, dtype=torch.float64), edge_index, apply_sigmoid=False)
+        torch.testing.assert_close(layer(signals(9, 2), edge_index, weight), expected, atol=1e-8, rtol=0)
+
+
+def test_an_explainer_explains():
+    data = two_halves(12)
+    model = Net(LAYERS["cayley"])
+    model(data)
+    explainer = pyg.explain.Explainer(
+        pyg.nn.Sequential("x, edge_index", [(CayleyConv(3, 4, 2), "x, edge_index -> x"), torch.nn.Linear(4, 2)]),
+        algorithm=pyg.explain.GNNExplainer(epochs=3),
+        explanation_type="model",
+        node_mask_type="attributes",
+        edge_mask_type="object",
+        model_config={"mode": "multiclass_classification", "task_level": "node", "return_type": "raw"},
+    )
+    explanation = explainer(data.x, data.edge_index, index=2)
+    assert explanation.edge_mask.shape == (data.edge_index.shape[1],)
+    assert float(explanation.edge_mask.std()) > 0
+
+
+def test_edges_are_dropped_as_pyg_drops_them():
+    data = two_halves(20)
+    dropped, _ = pyg.utils.dropout_edge(data.edge_index, p=0.5)
+    assert torch.isfinite(ChebConv(3, 2, 4)(data.x, dropped)).all()
+    with pytest.raises(ValueError, match=r"both directions .* dropout_edge\(force_undirected=True\)"):
+        CayleyConv(3, 2, 4)(data.x, dropped)
+    dropped, _ = pyg.utils.dropout_edge(data.edge_index, p=0.5, force_undirected=True)
+    assert torch.isfinite(CayleyConv(3, 2, 4)(data.x, dropped)).all()
+
+
+def test_layers_are_message_passing_modules_where_pyg_is_imported(monkeypatch):
+    for layer in (ChebConv(2, 3, 2), CayleyConv(2, 3, 2)):
+        assert isinstance(layer, pyg.nn.MessagePassing)
+        copied = pickle.loads(pickle.dumps(layer))
+        assert type(copied) is type(layer)
+        assert set(copied.state_dict()) == set(layer.state_dict())
+
+    class Own(ChebConv):
+        pass
+
+    assert type(Own(2, 3, 2)) is Own
+    monkeypatch.delitem(sys.modules, "torch_geometric.nn.conv")
+    assert type(ChebConv(2, 3, 2)) is ChebConv  # it is not imported for a program that does without it
 
 
 def test_lambda_max_of_the_pyg_transform_is_taken():
     data = pyg.transforms.LaplacianLambdaMax(normalization="sym")(two_halves())
     prepared = GraphLaplacian.from_data(data)
-    assert prepared.bound == pytest.approx(float(data.lambda_max), rel=1e-6)
+    assert float(prepared.scaling[0]) == pytest.approx(float(data.lambda_max), rel=1e-6)
     L = cg.laplacian(pyg.utils.to_scipy_sparse_matrix(data.edge_index, data.edge_weight), "normalized")
-    assert prepared.bound == pytest.approx(float(L.eigenvalues[-1]), rel=1e-5)
+    assert float(prepared.scaling[0]) == pytest.approx(float(L.eigenvalues[-1]), rel=1e-5)
 
 
 def test_code_of_the_documentation_runs():

@@ -13,18 +13,16 @@ from scipy.interpolate import BSpline
 from torch.autograd import gradcheck
 
 import cayleygsp as cg
-from cayleygsp.coarsening import coarsen
-from cayleygsp.nn import eigenpairs as eigenpairs_file
 from cayleygsp.nn.eigenpairs import first_eigenpairs
 from cayleygsp.nn.spectral_conv import SpectralConv, spline_matrix
+from tests.nn.helpers import signals
 from tests.oracle import eigenpairs
 from tests.strategies import laplacians
 
 DOUBLE = {"dtype": torch.float64}
 
-
-def signals(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+# said by torch of its own format
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 
 
 def layer(*args, seed=0, **options):
@@ -44,9 +42,6 @@ def dense_layer(conv, Phi, x):
         for o in range(conv.out_channels):
             y[:, o] += Phi @ np.diag(B @ w[:, i, o]) @ Phi.T @ x[:, i]
     return y if conv.bias is None else y + conv.bias.detach().numpy()
-
-
-# Values.
 
 
 @given(L=laplacians(), data=st.data(), bias=st.booleans())
@@ -132,9 +127,6 @@ def test_precision_is_that_of_the_input(dtype):
     assert_allclose(conv(x).detach(), double(x.double()).detach(), atol=1e-5 if dtype == torch.float32 else 1e-13)
 
 
-# Splines.
-
-
 @given(n_points=st.integers(1, 40), data=st.data())
 def test_splines_are_positive_add_up_to_one_and_are_independent(n_points, data):
     n_coeffs = data.draw(st.integers(1, n_points))
@@ -158,9 +150,6 @@ def test_splines_hold_every_cubic_and_are_smooth():
     assert_allclose(B[:, 4], np.nan_to_num(inner), atol=1e-12)
 
 
-# Initial weights.
-
-
 @pytest.mark.parametrize(("channels", "n_coeffs"), [((16, 16), None), ((64, 8), 5), ((4, 64), 12), ((1, 64), 1)])
 def test_initial_weights_keep_the_variance(channels, n_coeffs):
     graph = cg.gallery.sensor(200, rng=0)
@@ -178,9 +167,6 @@ def test_initial_weights_come_from_the_generator():
     assert not torch.equal(one, three)
 
 
-# Gradients.
-
-
 @pytest.mark.parametrize("n_coeffs", [None, 4])
 @pytest.mark.parametrize("shape", [(), (2,)])
 def test_gradients_are_those_of_finite_differences(n_coeffs, shape):
@@ -193,63 +179,6 @@ def test_gradients_are_those_of_finite_differences(n_coeffs, shape):
 
     assert gradcheck(run, (x, parameters["weight"], parameters["bias"]))
     assert not conv.eigenvectors.requires_grad
-
-
-# The basis.
-
-
-@given(L=laplacians(), data=st.data())
-def test_first_eigenpairs_are_eigenpairs_with_lone_vertices_last(L, data):
-    k = data.draw(st.integers(1, L.n_vertices))
-    lam, Phi = first_eigenpairs(L, k)
-    scale = max(L.lmax, 1.0)
-    assert_allclose(L.matrix @ Phi, Phi * lam, atol=1e-12 * scale)
-    assert_allclose(Phi.T @ Phi, np.eye(k), atol=1e-12)
-    joined = L.diagonal > 0
-    m = min(k, int(joined.sum()))
-    expected = np.linalg.eigvalsh(L.matrix.toarray()[np.ix_(joined, joined)])[:m]
-    assert_allclose(lam, np.concatenate([expected, np.zeros(k - m)]), atol=1e-12 * scale)
-    assert not Phi[~joined, :m].any()
-
-
-@pytest.mark.parametrize("seconds", [0.0, np.inf])
-@pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
-def test_iterative_eigenpairs_are_those_of_the_dense_decomposition(monkeypatch, seconds, kind):
-    monkeypatch.setattr(eigenpairs_file, "EIGENBASIS_VERTICES", 50)
-    monkeypatch.setattr(eigenpairs_file, "_FACTORISATION_SECONDS", seconds)
-    # Two parts and lone vertices: eigenvalue 0 twice.
-    W = np.zeros((430, 430))
-    W[:200, :200] = cg.gallery.sensor(200, rng=0).W.toarray()
-    W[220:420, 220:420] = cg.gallery.sensor(200, rng=1).W.toarray()
-    L = cg.laplacian(W, kind)
-    lam, Phi = first_eigenpairs(L, 20)
-    joined = L.diagonal > 0
-    expected, vectors = np.linalg.eigh(L.matrix.toarray()[np.ix_(joined, joined)])
-    assert not L.has_eigenbasis
-    assert_allclose(lam, expected[:20], atol=1e-12 * L.lmax)
-    projector = vectors[:, :20] @ vectors[:, :20].T
-    assert expected[20] - expected[19] > 1e-4  # so that the space is well defined
-    assert_allclose((Phi @ Phi.T)[np.ix_(joined, joined)], projector, atol=1e-9)
-
-
-def test_many_vertices_need_no_dense_matrix():
-    n = 20_000
-    lam, Phi = first_eigenpairs(cg.gallery.path(n), 12)
-    assert_allclose(lam, 2 - 2 * np.cos(np.pi * np.arange(12) / n), atol=1e-14)
-    assert_allclose(np.abs(Phi[:, 1]), np.sqrt(2 / n) * np.abs(np.cos(np.pi * (np.arange(n) + 0.5) / n)), atol=1e-9)
-
-
-def test_fake_vertices_of_a_coarsened_graph_take_no_eigenvector():
-    graph = cg.gallery.sensor(40, rng=0)
-    tree = coarsen(graph, 3, rng=0)
-    assert tree.n_fake[0]
-    on_tree, on_graph = layer(2, 3, 10, laplacian=tree.graphs[0]), layer(2, 3, 10, laplacian=graph)
-    x = signals(40, 2)
-    y = on_tree(torch.tensor(tree.permute(x.numpy()))).detach().numpy()
-    assert_allclose(tree.unpermute(y), on_graph(x).detach(), atol=1e-10)
-
-
-# The module.
 
 
 @pytest.mark.parametrize("n_coeffs", [None, 4])
@@ -308,9 +237,6 @@ def test_layer_learns_a_low_pass():
     assert_allclose(conv.bias.detach(), 0, atol=1e-2)
 
 
-# Refusals.
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -348,3 +274,13 @@ def test_inputs_that_do_not_fit_are_refused():
         free(x, SpectralConv.prepare(L, 4))
     with pytest.raises(ValueError, match="`x` must be on the device of the layer and of the eigenvectors"):
         bound(x.to("meta"))
+
+
+def x5(channels=3):
+    return signals(5, channels, dtype=torch.float32)
+
+
+def test_spectral_layer_casts_its_input():
+    layer = SpectralConv(3, 2, 4, laplacian=cg.gallery.ring(5))
+    assert layer(x5().double()).dtype == torch.float32
+    torch.testing.assert_close(layer(x5().double()), layer(x5()))

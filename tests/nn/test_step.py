@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cayleygsp.engine import packed, threads, tiles
 from cayleygsp.engine.reference import sum_series_by_scipy
 from cayleygsp.nn import GraphLaplacian, _step
+from cayleygsp.nn.device_step import torch_operations
 from tests.nn.helpers import random_graph, signals
 from tests.strategies import laplacians
 
@@ -76,12 +77,13 @@ def test_torch_path_of_other_devices_is_the_same(n_terms):
     graph = prepared.tensors(torch.float64, own_scale=False)
     x, z = signals(3, L.n_vertices, 4), signals(3, L.n_vertices, 5, 4)
     for a in (signals(5, n_terms), None):
-        blocks = torch.empty(3, L.n_vertices, n_terms if a is None else 5, 4, dtype=torch.float64)
-        got = _step._terms_by_torch(graph, x, a, n_terms, blocks)
+        with torch_operations():
+            got = _step.terms(graph, x, a, n_terms)
         torch.testing.assert_close(got, _step.terms(graph, x, a, n_terms), atol=1e-11, rtol=0)
         if a is None:
             z = signals(3, L.n_vertices, n_terms, 4)
-        got = _step._combine_by_torch(graph, z, a, n_terms)
+        with torch_operations():
+            got = _step.combine(graph, z, a, n_terms)
         torch.testing.assert_close(got, _step.combine(graph, z, a, n_terms), atol=1e-10, rtol=0)
 
 

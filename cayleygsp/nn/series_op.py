@@ -1,0 +1,301 @@
+r"""Series with any coefficients, with gradients in the coefficients and in the matrix, in memory for a few terms.
+
+With :math:`V_k = \sum_b a_{bk} W_b` a layer computes :math:`Y = \sum_k T_k(M) X V_k`. With the incoming gradient
+:math:`\bar Y`, the terms :math:`t_k = T_k(M) X` and the sums of Clenshaw's rule :math:`u_k = \bar Y V_k^\top + 2
+M^\top u_{k+1} - u_{k+2}`,
+
+.. math:: \bar V_k = t_k^\top \bar Y, \qquad \bar X = u_0, \qquad
+          \bar M_{ij} = \sum_k c_k \langle u_{k+1,i}, t_{k,j} \rangle, \qquad c_0 = 1,\ c_k = 2.
+
+The terms are needed from the highest degree down. Nothing is kept of them: the recurrence runs backwards,
+:math:`t_{k-1} = 2 M t_k - t_{k+1}`, as stable as forwards while the spectrum of M is in [-1, 1]. For a matrix of
+which that is not known (``reversible=False``), two terms of each chunk are kept and the others computed again.
+
+Where the output has fewer channels than the input, the same is done with :math:`M^\top`, :math:`\bar Y` and X in the
+places of M, X and :math:`\bar Y`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cayleygsp.nn.device_step import CHUNK, uses_loops
+from cayleygsp.nn.forward_mode import reject_second_derivative
+from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.mixing import Mixing, add_mixed, products, spread
+from cayleygsp.nn.precision import full_precision, recurrence_dtype
+from cayleygsp.nn.recurrences import Recurrences, chunks_of
+
+# Signals of a batch that are worked on at once on the CPU: as many as make a block of about this many numbers.
+_GROUP_NUMBERS = 2**18
+
+
+@torch.library.custom_op("cayleygsp::series_conv", mutates_args=())
+def series_conv(
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    reversible: bool,
+    tied: bool,
+) -> Tensor:
+    """Return the sum over k of T_k X V_k.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, n, in_channels)
+        Signals.
+    weight : Tensor, shape (n_functions, in_channels, out_channels)
+        Weights of the basis functions.
+    log_zoom : Tensor, shape () or (out_channels,), or None
+        log h, one or one per output channel; None for the Chebyshev basis.
+    graph : list of Tensor
+        The scaled matrix; see :meth:`GraphTensors.tensors`.
+    basis, tol, bound, hint
+        As in :func:`cayleygsp.nn.coefficients.series_coefficients`.
+    reversible : bool
+        Whether the spectrum is known to be in [-1, 1].
+    tied : bool
+        Whether the two halves of an edge get the mean of their gradients; for symmetric matrices.
+    """
+    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
+    given, M = x.dtype, GraphTensors(*graph).to(dtype)
+    x, weight = x.to(dtype), weight.to(dtype)
+    batch, n, f_in = x.shape
+    f_out = weight.shape[2]
+    y = x.new_empty((batch, n, f_out))
+    terms_of_input = f_in <= f_out
+    recurrences = Recurrences(M, x, transposed=not terms_of_input)
+    with full_precision(x):
+        V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
+        for group in _groups(x, min(f_in, f_out)):
+            source = _rows(x[group])
+            rows = _sum_terms(recurrences, V, source, n) if terms_of_input else _clenshaw(recurrences, V, source, n)
+            y[group] = rows.view(n, -1, f_out).transpose(0, 1)
+    return y if given == dtype else y.to(given)
+
+
+@series_conv.register_fake
+def _(
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    reversible: bool,
+    tied: bool,
+) -> Tensor:
+    return x.new_empty((x.shape[0], x.shape[1], weight.shape[2]))
+
+
+def _groups(x: Tensor, features: int) -> Iterator[slice]:
+    """Cut a batch where a block would not stay in the cache; elsewhere it is done at once."""
+    batch, n, _ = x.shape
+    size = max(_GROUP_NUMBERS // max(n * features, 1), 1) if uses_loops(x) else batch
+    for first in range(0, batch, size) if x.numel() else ():
+        yield slice(first, min(first + size, batch))
+
+
+def _rows(x: Tensor) -> Tensor:
+    """Return signals of shape (batch, n, channels) as rows, shape (n * batch, channels), vertices outside."""
+    return x.transpose(0, 1).reshape(-1, x.shape[2])
+
+
+def _first_terms(source: Tensor, n_terms: int, n: int) -> Tensor:
+    """Return memory for a chunk of terms, with the first one in its place."""
+    t = source.new_empty((min(n_terms, CHUNK) + 2, n, source.numel() // n))
+    t[2] = source.view(n, -1)
+    return t
+
+
+def _go_up(
+    recurrences: Recurrences, t: Tensor, n_terms: int, kept: list[Tensor] | None = None
+) -> Iterator[tuple[int, Tensor]]:
+    """Yield the first degree and the terms of each chunk, from low to high; keep two terms before each if asked."""
+    for k0, size in chunks_of(n_terms):
+        if k0:
+            t[:2] = t[CHUNK:]
+            if kept is not None:
+                kept.append(t[:2].clone())
+        recurrences.ascend(k0, size, t)
+        yield k0, t[2 : size + 2]
+
+
+def _sum_terms(recurrences: Recurrences, V: Mixing, source: Tensor, n: int) -> Tensor:
+    """Return the sum over k of t_k V_k."""
+    y = None
+    for k0, chunk in _go_up(recurrences, _first_terms(source, V.n_terms, n), V.n_terms):
+        mixing = V.chunk(k0, chunk.shape[0])
+        y = mixing.new_zeros((source.shape[0], mixing.shape[2])) if y is None else y
+        add_mixed(y, chunk, mixing)
+    assert y is not None
+    return y
+
+
+def _clenshaw(
+    recurrences: Recurrences, V: Mixing, other: Tensor, n: int, terms: Tensor | None = None, kept: Any = None
+) -> Tensor:
+    """Return u_0 of Clenshaw's rule for the sums over k of T_k (other V_k^T); with terms, add up the gradient too.
+
+    ``terms`` are the last ones that :func:`_go_up` made, and ``kept`` what it kept if they are not to run backwards.
+    """
+    n_terms = V.n_terms
+    chunks = chunks_of(n_terms)
+    ring = None if terms is None or kept is not None else _last_two(terms, chunks[-1][1], n_terms)
+    u = None
+    for number in range(len(chunks) - 1, -1, -1):
+        k0, size = chunks[number]
+        mixing = V.chunk(k0, size)
+        if u is None:
+            width = other.shape[0] // n * mixing.shape[1]
+            u = other.new_zeros((min(n_terms, CHUNK) + 2, n, width))
+        else:
+            u[CHUNK:] = u[:2]
+        spread(other, mixing, u[:size].view(size, -1, mixing.shape[1]))
+        t = ring
+        if terms is not None and kept is not None:
+            t = terms
+            if number < len(chunks) - 1:  # those of the last chunk are still there
+                _start_chunk(t, kept, number)
+                recurrences.ascend(k0, size, t)
+        recurrences.descend(k0, size, n_terms - 1, u, t, backwards=kept is None)
+    assert u is not None
+    return u[0].reshape(other.shape[0], -1)
+
+
+def _start_chunk(t: Tensor, kept: list[Tensor], number: int) -> None:
+    """Put the two terms before a chunk in their places, or the first term."""
+    if number:
+        t[:2] = kept[number]
+    else:
+        t[2] = kept[0][0]
+
+
+def _last_two(t: Tensor, size: int, n_terms: int) -> Tensor:
+    """Return the two highest terms, degree k in slot k % 2, from the last chunk."""
+    ring = t.new_zeros((2, *t.shape[1:]))
+    for k in range(max(n_terms - 2, 0), n_terms):
+        ring[k % 2] = t[size + 1 - (n_terms - 1 - k)]
+    return ring
+
+
+@torch.library.custom_op("cayleygsp::series_conv_backward", mutates_args=())
+def series_conv_backward(
+    gradient: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    reversible: bool,
+    tied: bool,
+    needs: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Return the gradients in x, weights, log h, and values, diagonal and scale of the graph; empty if not needed.
+
+    ``needs`` says so for x, for the weights, for log h, and for the graph.
+    """
+    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
+    given, M = x.dtype, GraphTensors(*graph).to(dtype)
+    gradient, x, weight = gradient.to(dtype), x.to(dtype), weight.to(dtype)
+    need_x, need_weight, need_zoom, need_graph = needs
+    need_mixing = need_weight or need_zoom
+    terms_of_input = weight.shape[1] <= weight.shape[2]
+    recurrences = Recurrences(M, x, transposed=not terms_of_input, tied=tied)
+    dx = x.new_zeros(x.shape if need_x else (0,))
+    n = x.shape[1]
+    with full_precision(x):
+        V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
+        for group in _groups(x, min(weight.shape[1:])):
+            source, other = _rows(x[group]), _rows(gradient[group])
+            if not terms_of_input:
+                source, other = other, source
+            kept = None if reversible or not need_graph else [source.view(1, n, -1)]
+            terms = _first_terms(source, V.n_terms, n)
+            in_x = None if terms_of_input or not need_x else torch.zeros_like(other)
+            if need_mixing or need_graph or in_x is not None:
+                for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
+                    if need_mixing:
+                        V.add(k0, products(chunk, other, source.shape[1]))
+                    if in_x is not None:
+                        add_mixed(in_x, chunk, V.chunk(k0, chunk.shape[0]))
+            if need_graph or (need_x and terms_of_input):
+                sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
+                in_x = sums if terms_of_input else in_x
+            if need_x and in_x is not None:
+                dx[group] = in_x.view(n, -1, x.shape[2]).transpose(0, 1)
+    nothing = x.new_empty(0)
+    in_graph = nothing.clone(), nothing.clone(), nothing.clone()
+    if need_graph:
+        values, diagonal, scale = recurrences.gradients()
+        in_graph = values.to(graph[2].dtype), diagonal.to(graph[3].dtype), scale.to(graph[4].dtype)
+    in_zoom = V.in_zoom() if need_zoom else nothing.clone()
+    return dx.to(given), (V.in_weight if need_weight else nothing).to(given), in_zoom.to(given), *in_graph
+
+
+@series_conv_backward.register_fake
+def _(
+    gradient: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+    reversible: bool,
+    tied: bool,
+    needs: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    need_x, need_weight, need_zoom, need_graph = needs
+
+    def like(tensor: Tensor | None, needed: bool, dtype: torch.dtype = x.dtype) -> Tensor:
+        return x.new_empty(tensor.shape if needed and tensor is not None else (0,), dtype=dtype)
+
+    return (
+        like(x, need_x),
+        like(weight, need_weight),
+        like(log_zoom, need_zoom),
+        like(graph[2], need_graph, graph[2].dtype if need_graph else x.dtype),
+        like(graph[3], need_graph, graph[3].dtype if need_graph else x.dtype),
+        like(graph[4], need_graph, graph[4].dtype if need_graph else x.dtype),
+    )
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    x, weight, log_zoom, graph, *settings = inputs
+    ctx.save_for_backward(x, weight, log_zoom, *graph)
+    ctx.settings = settings
+
+
+def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+    x, weight, log_zoom, *graph = ctx.saved_tensors
+    in_x, in_weight, in_zoom, in_graph = ctx.needs_input_grad[:4]
+    needs = [in_x, in_weight, in_zoom, any(in_graph)]
+    dx, dw, dh, dv, dd, ds = series_conv_backward(gradient, x, weight, log_zoom, graph, *ctx.settings, needs)
+    graph_gradients: list[Tensor | None] = [None] * len(graph)
+    for place, value in ((2, dv), (3, dd), (4, ds)):
+        graph_gradients[place] = value if in_graph[place] else None
+    if in_zoom:
+        dh = dh.to(log_zoom.dtype)
+    gradients = (g if need else None for g, need in zip((dx, dw, dh), needs[:3], strict=True))
+    return (*gradients, graph_gradients, *[None] * len(ctx.settings))
+
+
+series_conv.register_autograd(_backward, setup_context=_save)
+series_conv_backward.register_autograd(reject_second_derivative, setup_context=lambda ctx, inputs, output: None)

@@ -1,0 +1,92 @@
+"""Edges that are taken, and those that are rejected."""
+
+import pytest
+import torch
+
+from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
+from tests.nn.helpers import signals
+
+# said by torch of its own format
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+
+EDGES = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+
+
+def x5(channels=3):
+    return signals(5, channels, dtype=torch.float32)
+
+
+def test_digraph_with_structure_is_refused():
+    edges = torch.tensor([[0, 2, 4, 0, 1, 1, 5, 3, 2, 3, 5, 4], [1, 0, 0, 5, 2, 3, 1, 2, 4, 4, 3, 5]])
+    with pytest.raises(ValueError, match="every edge in both directions"):
+        CayleyConv(1, 1, 1)(torch.randn(6, 1), edges)
+
+
+def test_negative_numbers_of_graphs_are_refused():
+    for edges in (EDGES[:, :2], EDGES[:, :0]):
+        with pytest.raises(ValueError, match="`batch` must not be negative, got -1"):
+            GraphLaplacian.from_edge_index(edges, num_nodes=2, batch=torch.tensor([-1, -1]))
+
+
+def test_one_bound_for_all_vertices_is_taken():
+    bound = torch.tensor(3.0)
+    made = GraphLaplacian.from_edge_index(EDGES, lambda_max=bound)
+    assert made.scaling.is_contiguous()
+    layer = ChebConv(3, 2, 3)
+    torch.testing.assert_close(layer(x5()[:4], EDGES, None, None, bound), layer(x5()[:4], made))
+    with pytest.raises(ValueError, match="`lambda_max` must not require a gradient"):
+        GraphLaplacian.from_edge_index(EDGES, lambda_max=bound.requires_grad_())
+
+
+def undirected(**changes):
+    edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    arguments = {"edge_index": edge_index, "edge_weight": torch.ones(4), "num_nodes": 3}
+    return {**arguments, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"edge_index": [[0], [1]]}, TypeError, "`edge_index` must be a tensor, got list"),
+        ({"edge_index": torch.rand(2, 4)}, TypeError, "`edge_index` must hold whole numbers, got dtype torch.float32"),
+        (
+            {"edge_index": torch.zeros(3, 4, dtype=torch.int64)},
+            ValueError,
+            r"must have shape \(2, n_edges\), got \(3, 4\)",
+        ),
+        ({"num_nodes": 2}, ValueError, "`edge_index` must be between 0 and 1, got 2"),
+        ({"edge_index": torch.tensor([[0, -1, 1, 2], [-1, 0, 2, 1]])}, ValueError, "between 0 and 2, got -1"),
+        ({"edge_weight": torch.ones(3)}, ValueError, r"`edge_weight` must have shape \(4,\), got \(3,\)"),
+        (
+            {"edge_weight": torch.ones(4, dtype=torch.int64)},
+            TypeError,
+            "`edge_weight` must hold floating point numbers",
+        ),
+        ({"edge_weight": torch.tensor([1.0, 1, -2, -2])}, ValueError, "finite and not negative, got -2 at edge 2"),
+        (
+            {"edge_weight": torch.tensor([1.0, 1, torch.nan, 1])},
+            ValueError,
+            "finite and not negative, got nan at edge 2",
+        ),
+        ({"edge_weight": torch.full((4,), 1e308, dtype=torch.float64)}, ValueError, "must have finite sums"),
+        (
+            {"edge_weight": torch.ones(4, device="meta")},
+            ValueError,
+            "must be on the device of `edge_index`, cpu, got meta",
+        ),
+        (
+            {"edge_weight": torch.tensor([1.0, 2, 3, 3])},
+            ValueError,
+            "every edge in both directions with the same weight",
+        ),
+        ({"edge_index": torch.tensor([[0, 1, 0, 2], [1, 0, 2, 1]])}, ValueError, "every edge in both directions"),
+        ({"batch": torch.zeros(2, dtype=torch.int64)}, ValueError, r"`batch` must have shape \(3,\)"),
+        ({"batch": torch.zeros(3)}, TypeError, "`batch` must hold whole numbers, got dtype torch.float32"),
+        ({"batch": torch.tensor([0, 0, 1])}, ValueError, "edge 2 joins vertices of two graphs of `batch`: 1 and 2"),
+        ({"normalization": "rw"}, ValueError, "`normalization` must be one of 'sym', got 'rw'"),
+        ({"edge_index": torch.rand(3, 3)}, ValueError, "`edge_weight` must not be given together with an adjacency"),
+    ],
+)
+def test_bad_edges_are_refused(changes, error, message):
+    with pytest.raises(error, match=message):
+        GraphLaplacian.from_edge_index(**undirected(**changes))
