@@ -16,6 +16,15 @@ from cayleygsp.filters import CayleyFilter
 from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.conv_op import cayley_conv
 from cayleygsp.nn.exact import exact_conv
+from cayleygsp.nn.frame import (
+    STRETCH,
+    coefficients_of,
+    default_nodes,
+    frame_at,
+    frame_table,
+    spectral_nodes,
+    weights_of,
+)
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
 from cayleygsp.nn.jacobi import jacobi_conv
 from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
@@ -27,6 +36,9 @@ METHODS = ("chebyshev", "exact", "jacobi")
 
 # Sweeps after the start vector, as in the authors' code.
 _N_ITER = 10
+
+# Root mean square of an output at the start, relative to the inputs.
+_START = 0.3
 
 
 class CayleyConv(GraphConv):
@@ -71,18 +83,23 @@ class CayleyConv(GraphConv):
     Attributes
     ----------
     weight : Parameter, shape (2r + 1, in_channels, out_channels)
-        :math:`c_0, \mathrm{Re}\,c_1, \mathrm{Im}\,c_1, \dots`; only real parts with ``real_coeffs``. With
-        ``shared_filter`` its shape is (in_channels, out_channels).
+        Coordinates of the filters in functions that are orthonormal over the spectrum, whatever the zoom is;
+        r + 1 with ``real_coeffs``. :meth:`coefficients` are what the formula above has, and what ``state_dict`` holds
+        under this name. With ``shared_filter`` its shape is (in_channels, out_channels), and it is what it is.
     coeffs : Parameter, shape (2r + 1,)
-        The filter itself, with ``shared_filter`` alone.
+        Coordinates of the filter itself, with ``shared_filter`` alone.
     log_zoom : Parameter, shape () or (out_channels,)
         log h.
 
     Notes
     -----
-    Weights start uniform with a variance of 1/(in_channels (1 + 4r)): the squares of the basis functions sum to 1 + 4r
-    at every frequency, so that an output has the variance of the inputs, whatever the order and the graph are. A shared
+    Weights start uniform, of a size at which an output has 0.3 times the standard deviation of the inputs, if their
+    frequencies are spread evenly: small filters let the zoom start in the right direction. A shared
     filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it is.
+
+    What is learned are not the :math:`c_j` but weights in coordinates that let plain optimisers find the zoom, see
+    :mod:`cayleygsp.nn.frame` and :meth:`adapt_to`. Weight decay acts on them: on the mean square of the responses over
+    the spectrum. ``state_dict`` converts, so that its tensors are copies, right to rounding.
 
     Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
     except for method "exact".
@@ -134,6 +151,11 @@ class CayleyConv(GraphConv):
         if self.shared_filter:
             self.coeffs = Parameter(torch.empty(self.n_coeffs))
         self._mirror = ZoomMirror()
+        self._nodes = default_nodes(self.normalization, self.initial_zoom)
+        self._frame: Tensor
+        self._frame_start: Tensor
+        self.register_buffer("_frame", None, persistent=False)
+        self.register_buffer("_frame_start", None, persistent=False)
         self._make_weight()
         self.reset_parameters()
 
@@ -161,12 +183,14 @@ class CayleyConv(GraphConv):
             Source of random numbers; torch's global one by default.
         """
         with torch.no_grad():
+            self._make_frame()
             self.log_zoom.fill_(math.log(self.initial_zoom))
             if self.bias is not None:
                 self.bias.zero_()
             if self.shared_filter:
-                self.coeffs.zero_()
-                self.coeffs[:2] = torch.tensor([0.5, -0.25])
+                start = torch.zeros_like(self.coeffs)
+                start[:2] = start.new_tensor([0.5, -0.25])
+                self.coeffs.copy_(weights_of(start, self._frame_at(self.log_zoom)))
         if not self.is_lazy:
             self.draw_weight(generator)
 
@@ -178,20 +202,74 @@ class CayleyConv(GraphConv):
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
-        glorot_like(self.weight, 1 if self.shared_filter else self._basis_power(), generator)
+        power = 1 if self.shared_filter else self.n_coeffs * (STRETCH / _START) ** 2
+        glorot_like(self.weight, power, generator)
 
-    def _basis_power(self) -> float:
-        """Return the sum of the squares of the basis functions; 1 + 4r at every frequency unless only cosines are left.
+    def _make_frame(self, device: torch.device | None = None) -> None:
+        """Fill in the table of coordinates, on a device, or that of the zoom, and in the precision of the zoom."""
+        first, table = frame_table(self.order, self.real_coeffs, self._nodes)
+        like: dict[str, Any] = {"dtype": self.log_zoom.dtype, "device": device or self.log_zoom.device}
+        self._frame, self._frame_start = torch.tensor(table, **like), torch.tensor(first, **like)
 
-        Those are averaged over the spectrum of the normalized Laplacian, taken to be uniform; for the combinatorial
-        one, of which nothing is known, over the circle.
+    def _frame_at(self, log_zoom: Tensor) -> Tensor:
+        return frame_at(self._frame, self._frame_start, log_zoom)
+
+    def coefficients(self) -> Tensor:
+        r"""Return the coefficients :math:`c_0, \mathrm{Re}\,c_1, \mathrm{Im}\,c_1, \dots` of all filters.
+
+        Returns
+        -------
+        Tensor, shape (2r + 1, in_channels, out_channels), or (2r + 1,) with ``shared_filter``
+            Only real parts with ``real_coeffs``. It can be differentiated in weights and zoom.
+
+        Examples
+        --------
+        >>> from cayleygsp.nn import CayleyConv
+        >>> CayleyConv(2, 3, order=4).coefficients().shape
+        torch.Size([9, 2, 3])
         """
-        if not self.real_coeffs:
-            return 1 + 4 * self.order
-        if self.normalization is None:
-            return 1 + 2 * self.order
-        values = power_basis(self.order, self.initial_zoom * np.linspace(0, 2, 257), real=True)
-        return float((values**2).sum(axis=1).mean())
+        learned = self.coeffs if self.shared_filter else self.weight
+        return coefficients_of(learned, self._frame_at(self.log_zoom))
+
+    def set_coefficients(self, coefficients: Tensor) -> None:
+        """Set the weights to those with the given coefficients, see :meth:`coefficients`, at the present zoom.
+
+        Parameters
+        ----------
+        coefficients : Tensor
+            In the shape that :meth:`coefficients` has.
+        """
+        learned = self.coeffs if self.shared_filter else self.weight
+        if coefficients.shape != learned.shape:
+            raise ValueError(f"`coefficients` must have shape {tuple(learned.shape)}, got {tuple(coefficients.shape)}")
+        with torch.no_grad():
+            learned.copy_(weights_of(coefficients.to(learned.device), self._frame_at(self.log_zoom)))
+
+    def adapt_to(self, graph: GraphLike, rng: np.random.Generator | int | None = None) -> CayleyConv:
+        """Learn in coordinates for the spectrum of a graph, in the place of one that is spread evenly.
+
+        All filters stay what they are, to rounding. Do this before the training: it changes the parameters, of which
+        an optimiser may have kept averages.
+
+        Parameters
+        ----------
+        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            See :func:`cayleygsp.laplacian`; the kind of Laplacian is that of the layer.
+        rng : numpy.random.Generator or int, optional
+            For the probes by which the spectrum of a large graph is estimated.
+
+        Returns
+        -------
+        CayleyConv
+            The layer itself.
+        """
+        nodes = spectral_nodes(core_laplacian(graph, NORMALIZATIONS[self.normalization]), rng)
+        kept = None if self.is_lazy and not self.shared_filter else self.coefficients().detach()
+        self._nodes = nodes
+        self._make_frame()
+        if kept is not None:
+            self.set_coefficients(kept)
+        return self
 
     def extra_repr(self) -> str:
         """Say the sizes and what is not the default."""
@@ -206,17 +284,15 @@ class CayleyConv(GraphConv):
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
         self._check_zoom()
+        c = self.coefficients()
         if self.shared_filter:
             if self.out_channels < self.in_channels:
-                return self._filter_all(x @ self.weight, laplacian)
-            return self._filter_all(x, laplacian) @ self.weight
+                return self._filter_all(x @ self.weight, c, laplacian)
+            return self._filter_all(x, c, laplacian) @ self.weight
         if self.zoom_per_channel:
-            columns = [
-                self._mix(x, self.weight[:, :, o : o + 1], self.log_zoom[o], laplacian)
-                for o in range(self.out_channels)
-            ]
+            columns = [self._mix(x, c[:, :, o : o + 1], self.log_zoom[o], laplacian) for o in range(self.out_channels)]
             return torch.cat(columns, dim=2)
-        return self._mix(x, self.weight, self.log_zoom, laplacian)
+        return self._mix(x, c, self.log_zoom, laplacian)
 
     def _check_zoom(self) -> None:
         """Reject a zoom that is not a number; where the host would have to wait for it, it is not looked at."""
@@ -229,11 +305,11 @@ class CayleyConv(GraphConv):
                 f"{self.log_zoom.tolist()}; a smaller learning rate may keep it within bounds"
             )
 
-    def _filter_all(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+    def _filter_all(self, x: Tensor, c: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Apply the shared filter to every channel: channels become signals."""
         batch, n, channels = x.shape
         signals = x.transpose(1, 2).reshape(batch * channels, n, 1)
-        y = self._mix(signals, self.coeffs[:, None, None], self.log_zoom, laplacian)
+        y = self._mix(signals, c[:, None, None], self.log_zoom, laplacian)
         return y.reshape(batch, channels, n).transpose(1, 2)
 
     def _mix(self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian) -> Tensor:
@@ -307,17 +383,48 @@ class CayleyConv(GraphConv):
         """Return the weights, shape (2r + 1, in_channels, out_channels), as an array of the core."""
         if self.is_lazy:
             raise ValueError("the layer has no filters before its first call: in_channels is not known")
-        weight = self.weight.detach().double().cpu()
+        with torch.no_grad():
+            c = self.coefficients().double().cpu()
         if self.shared_filter:
-            weight = self.coeffs.detach().double().cpu()[:, None, None] * weight
-        return weight.numpy()
+            c = c[:, None, None] * self.weight.detach().double().cpu()
+        return c.numpy()
 
     def _zooms(self) -> FloatArray:
         return np.broadcast_to(self.log_zoom.detach().double().cpu().exp().numpy(), (self.out_channels,))
 
-    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        super()._load_from_state_dict(*args, **kwargs)
+    @property
+    def _learned_name(self) -> str:
+        return "coeffs" if self.shared_filter else "weight"
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        name = prefix + self._learned_name
+        if name in destination:
+            c = self.coefficients()
+            destination[name] = c if keep_vars else c.detach()
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
+        name = prefix + self._learned_name
+        given = state_dict.get(name)
+        log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
+        if self._can_convert(given, log_zoom):
+            if self._frame.is_meta and not given.is_meta:
+                self._make_frame(given.device)
+            frame = self._frame_at(log_zoom.detach().to(self._frame.device))
+            state_dict[name] = weights_of(given.detach().to(frame.device), frame).to(given)
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        if name in state_dict:
+            state_dict[name] = given
         self._mirror = ZoomMirror()  # the zoom may be quite another one now
+
+    def _can_convert(self, given: Any, log_zoom: Any) -> bool:
+        """Whether these can be coefficients and zooms of the layer; if not, torch says what is wrong."""
+        if not (isinstance(given, Tensor) and isinstance(log_zoom, Tensor) and given.is_floating_point()):
+            return False
+        shape = (
+            (self.n_coeffs,) if self.shared_filter else (self.n_coeffs, given.shape[-2:-1].numel(), self.out_channels)
+        )
+        return tuple(given.shape) == shape and log_zoom.shape == self.log_zoom.shape
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_mirror": ZoomMirror()}
