@@ -54,7 +54,7 @@ def make_teachers(
     lam: FloatArray, order: int, zooms: tuple[float, float], count: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Return zooms and responses at the eigenvalues, shape (n, count)."""
-    h = np.exp(rng.uniform(*np.log(zooms), count))
+    h = np.exp(rng.uniform(np.log(zooms[0]), np.log(zooms[1]), count))
     c = rng.standard_normal((count, 2 * order + 1))
     responses = np.stack([power_basis(order, h[k] * lam) @ c[k] for k in range(count)], axis=1)
     return h, responses / np.sqrt((responses**2).mean(axis=0))

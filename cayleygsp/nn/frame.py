@@ -106,7 +106,7 @@ def _transport(
     """Follow E from z in one direction by the classical Runge–Kutta method; return E and its derivative."""
     h = step / _INNER
     slope = _slope(order, real, lam, z)
-    found = [(E, slope @ E)]
+    found: list[tuple[FloatArray, FloatArray]] = [(E, slope @ E)]
     for k in range(n_steps * _INNER):
         middle, end = (_slope(order, real, lam, z + (k + part) * h) for part in (0.5, 1.0))
         k1 = slope @ E
