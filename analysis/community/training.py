@@ -74,9 +74,10 @@ def learned(network: Network, data: Data) -> dict[str, Any]:
     say = network.classify.weight.norm(dim=0) * (variance / (variance + network.standardize.eps)).sqrt()
     shown = say.argsort(descending=True)[:N_SHOWN].tolist()
     lam = np.maximum(data.laplacian.eigenvalues, 0.0)
+    coefficients = network.conv.coefficients() if isinstance(network.conv, CayleyConv) else network.conv.weight
     return {
         "zoom": float(network.conv.zoom) if isinstance(network.conv, CayleyConv) else None,
         "gap": lam[N_COMMUNITIES - 1 : N_COMMUNITIES + 1].tolist(),
         "lmax": data.laplacian.lmax,
-        "filters": network.conv.weight.detach()[:, 0, shown].T.double().cpu().tolist(),
+        "filters": coefficients.detach()[:, 0, shown].T.double().cpu().tolist(),
     }

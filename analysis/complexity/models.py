@@ -31,7 +31,7 @@ class InversionConv(CayleyConv):
             y = C @ y
             blocks += [2 * y.real, -2 * y.imag]
         rows = torch.stack(blocks, dim=1).view(n, -1, batch, channels).permute(2, 0, 1, 3)
-        return rows.reshape(batch, n, -1) @ self.weight.reshape(-1, self.out_channels)
+        return rows.reshape(batch, n, -1) @ self.coefficients().reshape(-1, self.out_channels)
 
 
 def make_layer(model: str, order: int) -> CayleyConv | ChebConv:

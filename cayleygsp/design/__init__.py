@@ -3,7 +3,8 @@ r"""Filter design: targets that users name, and the polynomials that come neares
 A target is a function of frequency. :func:`fit_cayley` and :func:`fit_chebyshev` look for the polynomial of a given
 order that is nearest to it in the mean square or in the largest deviation, over the frequencies that matter: an
 interval, a spectral density, or the eigenvalues of a graph. What comes out is a :class:`Fit`: the polynomial, how far
-it is from its target at most, and :meth:`Fit.on`, which makes it a filter.
+it is from its target at most, and :meth:`Fit.on`, which makes it a filter. :func:`identify_cayley` has signals before
+and after an unknown filter in the place of a target.
 """
 
 from cayleygsp.design.fit import Fit
@@ -14,6 +15,7 @@ from cayleygsp.design.fitting import (
     fit_cayley,
     fit_chebyshev,
 )
+from cayleygsp.design.identification import Identification, identify_cayley
 from cayleygsp.design.orders import least_order
 from cayleygsp.design.parse import as_target, make_target, parse_target
 from cayleygsp.design.problem import NORMS, GraphWeight, Norm, Weight, graph_weight, interval_quadrature
@@ -31,6 +33,7 @@ __all__ = [
     "GraphWeight",
     "Heat",
     "HighPass",
+    "Identification",
     "Indicator",
     "LowPass",
     "MexicanHat",
@@ -43,6 +46,7 @@ __all__ = [
     "fit_cayley",
     "fit_chebyshev",
     "graph_weight",
+    "identify_cayley",
     "interval_quadrature",
     "least_order",
     "make_target",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from cayleygsp._typing import GraphLike, Kernel, LaplacianKind, Method
+from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_positive
-from cayleygsp.design.fitting import fit_cayley
+from cayleygsp.design.fitting import DEFAULT_RIDGE, fit_cayley
+from cayleygsp.design.identification import identify_cayley
 from cayleygsp.design.problem import GraphWeight, graph_weight
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
@@ -132,6 +134,66 @@ class CayleyFilter(GraphFilter):
         fit = fit_cayley(target, order, L.lmax, zoom, w, real_coeffs=real_coeffs, **options)
         g = cls(L, fit.polynomial, method=method, tol=tol)  # type: ignore[arg-type]
         return (g, fit) if return_info else g
+
+    @classmethod
+    def learn(
+        cls,
+        graph: GraphLike,
+        inputs: ArrayLike,
+        outputs: ArrayLike,
+        order: int,
+        zoom: float | Literal["auto"] = "auto",
+        *,
+        real_coeffs: bool = False,
+        ridge: float = DEFAULT_RIDGE,
+        method: Method = "auto",
+        tol: float = 1e-6,
+        kind: LaplacianKind | None = None,
+        return_info: bool = False,
+    ) -> Any:
+        """Return the filter of the given order that maps the inputs nearest to the outputs, in the mean square.
+
+        Parameters
+        ----------
+        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            See :func:`laplacian`.
+        inputs, outputs : array_like, shape (n,) or (n, m)
+            Signals before and after the filter, in pairs.
+        order, zoom, real_coeffs, ridge
+            See :func:`cayleygsp.design.identify_cayley`.
+        method, tol, kind
+            As for the class.
+        return_info : bool
+            Also return what is known of the filter: its residual, measured, and which zooms explain the outputs.
+
+        Returns
+        -------
+        filter : CayleyFilter
+            Bound to the graph.
+        info : Identification
+            Only with ``return_info``.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> import numpy as np
+        >>> graph = cg.gallery.grid(12)
+        >>> before = np.random.default_rng(0).standard_normal((144, 3))
+        >>> unknown = cg.CayleyFilter(graph, cg.CayleyPolynomial([0.5, -0.25], zoom=3.0), tol=1e-10)
+        >>> g, info = cg.CayleyFilter.learn(graph, before, unknown @ before, order=1, return_info=True)
+        >>> round(info.zoom, 3), info.residual < 1e-8
+        (3.0, True)
+        """
+        L = laplacian(graph, kind)
+        info = identify_cayley(L, inputs, outputs, order, zoom, real_coeffs=real_coeffs, ridge=ridge)
+        g = cls(L, info.polynomial, method=method, tol=tol)
+        if not return_info:
+            return g
+        if info.residual_is_estimated:
+            Y = np.asarray(outputs)
+            rest = np.linalg.norm(Y - g @ np.asarray(inputs)) / (np.linalg.norm(Y) or 1.0)
+            info = replace(info, residual=float(rest), residual_is_estimated=False)
+        return g, info
 
     @property
     def polynomial(self) -> CayleyPolynomial:

@@ -18,12 +18,14 @@ from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series
 from cayleygsp.nn.combine_op import combine_powers
 from cayleygsp.nn.conv_op import cayley_conv
 from cayleygsp.nn.exact import exact_conv
+from cayleygsp.nn.frame import STRETCH
+from cayleygsp.nn.framed_conv import FramedConv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
-from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
+from cayleygsp.nn.layer import check_channel, glorot_like
 from cayleygsp.nn.sparse_signals import sparse_product
 from cayleygsp.nn.zoom_mirror import ZoomMirror
-from cayleygsp.responses.basis import basis_coefficients, basis_size, power_basis
+from cayleygsp.responses.basis import basis_coefficients, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 METHODS = ("chebyshev", "exact", "jacobi")
@@ -31,8 +33,11 @@ METHODS = ("chebyshev", "exact", "jacobi")
 # Sweeps after the start vector, as in the authors' code.
 _N_ITER = 10
 
+# Root mean square of an output at the start, relative to the inputs.
+_START = 0.3
 
-class CayleyConv(GraphConv):
+
+class CayleyConv(FramedConv):
     r"""A layer of Cayley filters, one for each pair of channels, Eq. (4) of the paper.
 
     .. math:: y_o = b_o + \sum_i \Big( c_{0,io}\, x_i + 2\,\mathrm{Re} \sum_{j=1}^r c_{j,io}\, C(h\Delta)^j x_i \Big),
@@ -75,18 +80,23 @@ class CayleyConv(GraphConv):
     Attributes
     ----------
     weight : Parameter, shape (2r + 1, in_channels, out_channels)
-        :math:`c_0, \mathrm{Re}\,c_1, \mathrm{Im}\,c_1, \dots`; only real parts with ``real_coeffs``. With
-        ``shared_filter`` its shape is (in_channels, out_channels).
+        Coordinates of the filters in functions that are orthonormal over the spectrum, whatever the zoom is;
+        r + 1 with ``real_coeffs``. :meth:`coefficients` are what the formula above has, and what ``state_dict`` holds
+        under this name. With ``shared_filter`` its shape is (in_channels, out_channels), and it is what it is.
     coeffs : Parameter, shape (2r + 1,)
-        The filter itself, with ``shared_filter`` alone.
+        Coordinates of the filter itself, with ``shared_filter`` alone.
     log_zoom : Parameter, shape () or (out_channels,)
         log h.
 
     Notes
     -----
-    Weights start uniform with a variance of 1/(in_channels (1 + 4r)): the squares of the basis functions sum to 1 + 4r
-    at every frequency, so that an output has the variance of the inputs, whatever the order and the graph are. A shared
+    Weights start uniform, of a size at which an output has 0.3 times the standard deviation of the inputs, if their
+    frequencies are spread evenly: small filters let the zoom start in the right direction. A shared
     filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it is.
+
+    What is learned are not the :math:`c_j` but weights in coordinates that let plain optimisers find the zoom, see
+    :mod:`cayleygsp.nn.frame` and :meth:`adapt_to`. Weight decay acts on them: on the mean square of the responses over
+    the spectrum. ``state_dict`` converts, so that its tensors are copies, right to rounding.
 
     Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
     except for method "exact".
@@ -143,13 +153,9 @@ class CayleyConv(GraphConv):
         if self.shared_filter:
             self.coeffs = Parameter(torch.empty(self.n_coeffs))
         self._mirror = ZoomMirror()
+        self._spread_nodes()
         self._make_weight()
         self.reset_parameters()
-
-    @property
-    def n_coeffs(self) -> int:
-        """Real parameters of one filter."""
-        return basis_size(self.order, real=self.real_coeffs)
 
     @property
     def zoom(self) -> Tensor:
@@ -170,12 +176,14 @@ class CayleyConv(GraphConv):
             Source of random numbers; torch's global one by default.
         """
         with torch.no_grad():
+            self._make_frame()
             self.log_zoom.fill_(math.log(self.initial_zoom))
             if self.bias is not None:
                 self.bias.zero_()
             if self.shared_filter:
-                self.coeffs.zero_()
-                self.coeffs[:2] = torch.tensor([0.5, -0.25])
+                start = torch.zeros_like(self.coeffs)
+                start[:2] = start.new_tensor([0.5, -0.25])
+                self.set_coefficients(start)
         if not self.is_lazy:
             self.draw_weight(generator)
 
@@ -187,20 +195,8 @@ class CayleyConv(GraphConv):
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
-        glorot_like(self.weight, 1 if self.shared_filter else self._basis_power(), generator)
-
-    def _basis_power(self) -> float:
-        """Return the sum of the squares of the basis functions; 1 + 4r at every frequency unless only cosines are left.
-
-        Those are averaged over the spectrum of the normalized Laplacian, taken to be uniform; for the combinatorial
-        one, of which nothing is known, over the circle.
-        """
-        if not self.real_coeffs:
-            return 1 + 4 * self.order
-        if self.normalization is None:
-            return 1 + 2 * self.order
-        values = power_basis(self.order, self.initial_zoom * np.linspace(0, 2, 257), real=True)
-        return float((values**2).sum(axis=1).mean())
+        power = 1 if self.shared_filter else self.n_coeffs * (STRETCH / _START) ** 2
+        glorot_like(self.weight, power, generator)
 
     def extra_repr(self) -> str:
         """Say the sizes and what is not the default."""
@@ -238,7 +234,8 @@ class CayleyConv(GraphConv):
             differentiable_series(log_zoom, self.order, bound, n_terms, 2 * n_terms, real=real)
             for log_zoom in self.log_zoom.reshape(-1)
         ]
-        weight = self.coeffs[:, None, None] * self.weight if self.shared_filter else self.weight
+        c = self.coefficients()
+        weight = c[:, None, None] * self.weight if self.shared_filter else c
         a = torch.stack(series).to(weight.dtype).expand(self.out_channels, -1, -1)
         return torch.einsum("obk,bio->kio", a, weight)
 
@@ -248,27 +245,25 @@ class CayleyConv(GraphConv):
             return super().convolve_sparse(x, laplacian)
         if self.shared_filter:
             self._check_zoom()
-            return self._filter_all(sparse_product(x, self.weight)[None], laplacian)[0]
+            return self._filter_all(sparse_product(x, self.weight)[None], self.coefficients(), laplacian)[0]
         if self.method != "chebyshev":
             return super().convolve_sparse(x, laplacian)
         self._check_zoom()
         hint, real = self._zoom_hint(), self.real_coeffs
-        return combine_powers(x, self.weight, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
+        return combine_powers(x, self.coefficients(), self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
         self._check_zoom()
+        c = self.coefficients()
         if self.shared_filter:
             if self.out_channels < self.in_channels:
-                return self._filter_all(x @ self.weight, laplacian)
-            return self._filter_all(x, laplacian) @ self.weight
+                return self._filter_all(x @ self.weight, c, laplacian)
+            return self._filter_all(x, c, laplacian) @ self.weight
         if self.zoom_per_channel and self.method != "chebyshev":
-            columns = [
-                self._mix(x, self.weight[:, :, o : o + 1], self.log_zoom[o], laplacian)
-                for o in range(self.out_channels)
-            ]
+            columns = [self._mix(x, c[:, :, o : o + 1], self.log_zoom[o], laplacian) for o in range(self.out_channels)]
             return torch.cat(columns, dim=2)
-        return self._mix(x, self.weight, self.log_zoom, laplacian)
+        return self._mix(x, c, self.log_zoom, laplacian)
 
     def _check_zoom(self) -> None:
         """Reject a zoom that is not a number; where the host would have to wait for it, it is not looked at."""
@@ -281,11 +276,11 @@ class CayleyConv(GraphConv):
                 f"{self.log_zoom.tolist()}; a smaller learning rate may keep it within bounds"
             )
 
-    def _filter_all(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+    def _filter_all(self, x: Tensor, c: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Apply the shared filter to every channel: channels become signals."""
         batch, n, channels = x.shape
         signals = x.transpose(1, 2).reshape(batch * channels, n, 1)
-        y = self._mix(signals, self.coeffs[:, None, None], self.log_zoom, laplacian)
+        y = self._mix(signals, c[:, None, None], self.log_zoom, laplacian)
         return y.reshape(batch, channels, n).transpose(1, 2)
 
     def _mix(self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian) -> Tensor:
@@ -364,10 +359,11 @@ class CayleyConv(GraphConv):
         """Return the weights, shape (2r + 1, in_channels, out_channels), as an array of the core."""
         if self.is_lazy:
             raise ValueError("the layer has no filters before its first call: in_channels is not known")
-        weight = self.weight.detach().double().cpu()
+        with torch.no_grad():
+            c = self.coefficients().double().cpu()
         if self.shared_filter:
-            weight = self.coeffs.detach().double().cpu()[:, None, None] * weight
-        return weight.numpy()
+            c = c[:, None, None] * self.weight.detach().double().cpu()
+        return c.numpy()
 
     def _zooms(self) -> FloatArray:
         return np.broadcast_to(self.log_zoom.detach().double().cpu().exp().numpy(), (self.out_channels,))

@@ -72,6 +72,7 @@ class PrecomputedCayleyConv(CayleyConv):
         self._check_zoom()
         features.check_zoom(self.order, float(self._zooms().max()))
         with full_precision(self.weight):
-            weight = self.coeffs[:, None, None] * self.weight if self.shared_filter else self.weight
+            c = self.coefficients()
+            weight = c[:, None, None] * self.weight if self.shared_filter else c
             rows = features.mix(weight, self.log_zoom, index, real=self.real_coeffs)
         return features.arrange(rows if self.bias is None else rows + self.bias)

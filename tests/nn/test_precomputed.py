@@ -51,7 +51,7 @@ def test_error_is_within_what_tol_allows():
                 layer.log_zoom.fill_(np.log(zoom) - 1e-9)
             exact = layer.to_filter(L, 0, 0, method="exact") @ x[:, 0].numpy()
             error = np.linalg.norm(layer(features)[:, 0].detach().numpy() - exact)
-            assert error <= 1.5 * tol * float(layer.weight.detach().abs().sum()) * float(x.norm())
+            assert error <= 1.5 * tol * float(layer.coefficients().detach().abs().sum()) * float(x.norm())
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,0 +1,270 @@
+"""Citation graphs in the format of Planetoid (Cora, Citeseer, Pubmed), read without trusting their pickles.
+
+The files are pickles of Python 2. What they name is looked up in a short list and nothing else is ever loaded; sparse
+matrices are built anew from their arrays, so that damaged ones are rejected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from cayleygsp._typing import FloatArray, IntArray
+
+NAMES = ("cora", "citeseer", "pubmed")
+PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
+
+# Vertices after the labelled ones that are for validation.
+N_VALIDATION = 500
+
+# SHA-256 of the files of kimiyoung/planetoid; those of the other graphs have not been recorded.
+CHECKSUMS = {
+    "cora": {
+        "x": "23cfa55d91c6f624233f5eb7b6e3f141f1bd2b2ae39608a63cf5d084bb27baab",
+        "tx": "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a",
+        "allx": "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543",
+        "y": "94465c14eb53e04ca262198dcbb2521ee8af60fb3f3d546cd6ca24a511b0e7d1",
+        "ty": "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad",
+        "ally": "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71",
+        "graph": "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d",
+        "test.index": "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875",
+    }
+}
+
+
+class _Csr:
+    """Takes the place of a pickled CSR matrix: it holds what was pickled and does nothing."""
+
+
+# What a file may name. Reconstructing an array of numbers runs no code of the file.
+_ALLOWED: dict[tuple[str, str], Any] = {
+    ("scipy.sparse.csr", "csr_matrix"): _Csr,
+    ("scipy.sparse._csr", "csr_matrix"): _Csr,
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("numpy.core.multiarray", "_reconstruct"): np.zeros(0).__reduce__()[0],
+    ("numpy._core.multiarray", "_reconstruct"): np.zeros(0).__reduce__()[0],
+    ("collections", "defaultdict"): defaultdict,
+    ("__builtin__", "list"): list,
+    ("builtins", "list"): list,
+}
+
+
+class RestrictedUnpickler(pickle.Unpickler):
+    """An unpickler that knows arrays of numbers, sparse matrices, lists and dictionaries, and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what a name stands for, if it is on the list."""
+        try:
+            return _ALLOWED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(
+                f"the file names {module}.{name}, which no file of Planetoid needs; it is not loaded"
+            ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class CitationGraph:
+    """A citation graph with features and labels.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set.
+    adjacency : scipy.sparse.csr_array, shape (n, n)
+        Undirected edges of weight 1, without loops.
+    features : scipy.sparse.csr_array, shape (n, n_features)
+        Of single precision; rows sum to 1, or to 0 for vertices without features.
+    labels : numpy.ndarray, shape (n,)
+        The class of each vertex, -1 where there is none.
+    train, validation, test : numpy.ndarray
+        Vertices of the standard split.
+    """
+
+    name: str
+    adjacency: sparse.csr_array
+    features: sparse.csr_array
+    labels: IntArray
+    train: IntArray
+    validation: IntArray
+    test: IntArray
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.labels.max()) + 1
+
+
+def data_folders() -> list[Path]:
+    """Return where data is looked for: the folder that ``CAYLEYGSP_DATA`` names, then the user's cache."""
+    given = os.environ.get("CAYLEYGSP_DATA")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cayleygsp"
+    return ([Path(given)] if given else []) + [cache]
+
+
+def find_folder(name: str, data: Path | None = None) -> Path:
+    """Return the folder with the files of a graph.
+
+    Parameters
+    ----------
+    name : {"cora", "citeseer", "pubmed"}
+        Which graph.
+    data : Path, optional
+        Where to look; :func:`data_folders` by default. The files are in it, or in a folder with the graph's name.
+
+    Raises
+    ------
+    FileNotFoundError
+        Naming the places that were looked at.
+    """
+    if name not in NAMES:
+        raise ValueError(f"`name` must be one of {', '.join(map(repr, NAMES))}, got {name!r}")
+    looked_at = [folder for base in ([data] if data else data_folders()) for folder in (base / name, base)]
+    for folder in looked_at:
+        if (folder / f"ind.{name}.graph").is_file():
+            return folder
+    places = ", ".join(str(folder) for folder in looked_at)
+    raise FileNotFoundError(
+        f"no file ind.{name}.graph in {places}; put the files of https://github.com/kimiyoung/planetoid there, or name "
+        "their folder in CAYLEYGSP_DATA"
+    )
+
+
+def load_planetoid(name: str, data: Path | None = None) -> CitationGraph:
+    """Read a citation graph; see :func:`find_folder` for the parameters.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files are not there.
+    ValueError
+        If a file is not the known one, or the files do not fit each other.
+    pickle.UnpicklingError
+        If a file names anything that is not data.
+    """
+    folder = find_folder(name, data)
+    contents = {part: (folder / f"ind.{name}.{part}").read_bytes() for part in PARTS}
+    _check_known(name, contents)
+    order = _test_vertices(contents["test.index"])
+    raw = {part: unpickle(contents[part]) for part in PARTS if part != "test.index"}
+    features, labels = _arrange(raw, order)
+    n, n_train = features.shape[0], _labels_of(raw["y"], "y").shape[0]
+    n_known = _matrix_of(raw["allx"], "allx").shape[0]
+    return CitationGraph(
+        name=name,
+        adjacency=_adjacency(raw["graph"], n),
+        features=normalize_rows(features),
+        labels=labels,
+        train=np.arange(n_train),
+        validation=np.arange(n_train, min(n_train + N_VALIDATION, n_known)),
+        test=np.sort(order),
+    )
+
+
+def unpickle(content: bytes) -> Any:
+    """Return what a file of Python 2 holds, by :class:`RestrictedUnpickler`."""
+    return RestrictedUnpickler(io.BytesIO(content), encoding="latin1").load()
+
+
+def normalize_rows(features: sparse.csr_array) -> sparse.csr_array:
+    """Return features whose rows sum to one; rows of zeros stay."""
+    sums = np.asarray(features.sum(axis=1)).reshape(-1)
+    scale = np.divide(1.0, sums, out=np.zeros(sums.shape), where=sums != 0)
+    return sparse.csr_array(sparse.diags_array(scale) @ features).astype(np.float32)
+
+
+def _check_known(name: str, contents: Mapping[str, bytes]) -> None:
+    for part, expected in CHECKSUMS.get(name, {}).items():
+        found = hashlib.sha256(contents[part]).hexdigest()
+        if found != expected:
+            raise ValueError(f"ind.{name}.{part} must be the known file with SHA-256 {expected}, got {found}")
+
+
+def _test_vertices(content: bytes) -> IntArray:
+    """Return the vertex of each row of the test features."""
+    lines = content.split()
+    if not lines or not all(line.isdigit() for line in lines):
+        raise ValueError("the test index must hold one vertex per line")
+    order = np.array(lines, dtype=np.int64)
+    if np.unique(order).size != order.size:
+        raise ValueError("the test index must name every vertex once")
+    return order
+
+
+def _arrange(raw: Mapping[str, Any], order: IntArray) -> tuple[sparse.csr_array, IntArray]:
+    """Return features and labels by vertex. Test vertices without a row, as Citeseer has, get neither."""
+    allx, tx = _matrix_of(raw["allx"], "allx"), _matrix_of(raw["tx"], "tx")
+    ally, ty = _labels_of(raw["ally"], "ally"), _labels_of(raw["ty"], "ty")
+    n_known = allx.shape[0]
+    if ally.shape[0] != n_known or not tx.shape[0] == ty.shape[0] == order.size:
+        raise ValueError(
+            f"features and labels must be as many: allx {allx.shape}, ally {ally.shape}, tx {tx.shape}, ty {ty.shape}, "
+            f"test index {order.size}"
+        )
+    if tx.shape[1] != allx.shape[1] or order.min() < n_known:
+        raise ValueError(f"test vertices must come after the {n_known} others, with {allx.shape[1]} features")
+    n = int(order.max()) + 1
+    tx = tx.tocoo()
+    known = allx.tocoo()
+    row = np.concatenate([known.row, order[tx.row]])
+    column = np.concatenate([known.col, tx.col])
+    values = np.concatenate([known.data, tx.data])
+    labels = np.full(n, -1, dtype=np.int64)
+    labels[:n_known] = _classes(ally)
+    labels[order] = _classes(ty)
+    return sparse.csr_array((values, (row, column)), shape=(n, allx.shape[1])), labels
+
+
+def _classes(one_hot: FloatArray) -> IntArray:
+    """Return the class of each row, -1 for a row of zeros."""
+    return np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), -1)
+
+
+def _matrix_of(value: Any, part: str) -> sparse.csr_array:
+    """Return a sparse matrix from the arrays that were pickled, checked."""
+    state = getattr(value, "__dict__", {}) if isinstance(value, _Csr) else {}
+    arrays = [state.get(name) for name in ("data", "indices", "indptr")]
+    shape = state.get("_shape") or state.get("shape")
+    if not all(type(a) is np.ndarray and a.dtype.kind in "biuf" for a in arrays) or not _is_shape(shape):
+        raise ValueError(f"{part} must be a sparse matrix of numbers, got {type(value).__name__}")
+    matrix = sparse.csr_array(tuple(arrays), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _is_shape(shape: Any) -> bool:
+    return isinstance(shape, tuple) and len(shape) == 2 and all(type(n) is int and n >= 0 for n in shape)
+
+
+def _labels_of(value: Any, part: str) -> FloatArray:
+    if type(value) is not np.ndarray or value.ndim != 2 or value.dtype.kind not in "biuf":
+        raise ValueError(f"{part} must be a matrix of labels, got {type(value).__name__}")
+    return value
+
+
+def _adjacency(neighbours: Any, n: int) -> sparse.csr_array:
+    """Return the undirected graph of lists of neighbours."""
+    if not isinstance(neighbours, dict) or not all(isinstance(v, list) for v in neighbours.values()):
+        raise ValueError(f"graph must be a dictionary of lists, got {type(neighbours).__name__}")
+    pairs = [(u, v) for u, others in neighbours.items() for v in others]
+    if not all(type(w) is int and 0 <= w < n for pair in pairs for w in pair):
+        raise ValueError(f"the graph must have vertices from 0 to {n - 1}")
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    both = np.unique(np.concatenate([ends, ends[:, ::-1]]), axis=0)
+    return sparse.csr_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(n, n))

@@ -1,0 +1,259 @@
+"""System identification: the Cayley filter that maps given signals to others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from cayleygsp._typing import ArrayLike, FloatArray
+from cayleygsp._validation import check_positive, check_signals
+from cayleygsp.design.fitting import DEFAULT_RIDGE, MAX_CAYLEY_ORDER, check_order, check_ridge
+from cayleygsp.design.lawson import Basis
+from cayleygsp.design.measured import MeasuredResponse, measure_response
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.responses.basis import basis_coefficients, basis_size, power_basis
+from cayleygsp.responses.cayley import CayleyPolynomial
+
+# Zooms per decade of the scan, and how many of its minima are looked at more closely.
+_PER_DECADE, _CLOSER = 20, 4
+
+# A sum of squares larger by this many mean squares speaks against a zoom: 95 % for one parameter and normal noise.
+_LIKELY = 3.84
+
+# Residuals below this share of the outputs are rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """A filter that was found from signals, and how certain it is.
+
+    Attributes
+    ----------
+    polynomial : CayleyPolynomial
+        The response.
+    zoom : float
+        Its zoom h.
+    residual : float
+        Norm of what the filter leaves of the outputs, relative to the norm of the outputs.
+    residual_is_estimated : bool
+        Whether the residual is that in the Krylov spaces of the inputs, and not measured on the signals.
+    unreachable : float
+        The part of that residual that no filter of any response can explain, up to the same estimate.
+    zooms, residuals : numpy.ndarray, shape (k,)
+        The residual with the best coefficients for each of some zooms, ascending.
+    zoom_range : tuple of float
+        Around the zoom: all zooms between these explain the outputs nearly as well, by a likelihood ratio of 95 % for
+        independent normal noise of one size, beyond rounding and the ridge. An estimate; it ends where the scan does.
+    condition : float
+        Largest over least singular value of the problem at the zoom, ridge included: how far noise in the outputs is
+        amplified in the coefficients.
+    n_frequencies : int
+        Different frequencies that the inputs hold. With no more of them than coefficients, every zoom fits.
+    coeff_norm : float
+        Euclidean norm of the coefficients.
+    """
+
+    polynomial: CayleyPolynomial
+    zoom: float
+    residual: float
+    residual_is_estimated: bool
+    unreachable: float
+    zooms: FloatArray
+    residuals: FloatArray
+    zoom_range: tuple[float, float]
+    condition: float
+    n_frequencies: int
+    coeff_norm: float
+
+    @property
+    def zoom_is_identified(self) -> bool:
+        """Whether all zooms that explain the outputs lie within a factor of 2."""
+        low, high = self.zoom_range
+        return high <= 2 * low
+
+    @property
+    def summary(self) -> str:
+        """The residual and the zoom in words."""
+        low, high = self.zoom_range
+        exact = "about " if self.residual_is_estimated else ""
+        text = f"residual {exact}{self.residual:.2g} of the outputs, zoom {self.zoom:.4g}"
+        if self.zoom_is_identified:
+            return f"{text} (likely between {low:.4g} and {high:.4g})"
+        return f"{text}, which the signals do not tell: all from {low:.2g} to {high:.2g} explain them as well"
+
+    def __repr__(self) -> str:
+        return f"Identification({self.polynomial!r}, {self.summary})"
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    coeffs: FloatArray
+    residual: float
+    condition: float
+    penalty: float
+
+
+def identify_cayley(
+    laplacian: Laplacian,
+    inputs: ArrayLike,
+    outputs: ArrayLike,
+    order: int,
+    zoom: float | Literal["auto"] = "auto",
+    *,
+    real_coeffs: bool = False,
+    ridge: float = DEFAULT_RIDGE,
+) -> Identification:
+    r"""Find the Cayley polynomial g for which :math:`g(\Delta)X` is nearest to Y in the mean square.
+
+    The coefficients enter linearly and are solved for at every zoom (variable projection); what is left is a function
+    of the zoom alone, scanned over its logarithm and refined around the best minima.
+
+    Parameters
+    ----------
+    laplacian : Laplacian
+        The graph.
+    inputs, outputs : array_like, shape (n,) or (n, m)
+        Signals X before and Y after the filter, in pairs.
+    order : int
+        r from 1 to ``MAX_CAYLEY_ORDER`` = 48.
+    zoom : float or "auto"
+        h > 0 if it is known, or "auto" to find it.
+    real_coeffs : bool
+        Whether all coefficients are real.
+    ridge : float
+        As for :func:`fit_cayley`: the square of ``ridge`` times the largest singular value of the problem weighs the
+        squared norm of the coefficients. More of it for noisy outputs; 0 for none.
+
+    Returns
+    -------
+    Identification
+        With the polynomial, the residual, and the range of zooms that explain the outputs.
+
+    Notes
+    -----
+    On graphs of up to 2,000 vertices, or with a known eigenbasis, the sums over frequencies are exact. On others the
+    Krylov space of each input after 160 steps stands for the graph: as many products with the Laplacian per signal.
+    Nothing proves that no better zoom lies between those of the scan.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> L = cg.laplacian(cg.gallery.sensor(100, rng=0), "normalized")
+    >>> teacher = cg.CayleyFilter(L, cg.CayleyPolynomial([0.5, 0.3 - 0.2j], zoom=4.0), tol=1e-12)
+    >>> x = cg.gallery.sensor(100, rng=0).coords[:, 0]
+    >>> facts = cg.design.identify_cayley(L, x, teacher @ x, order=1)
+    >>> round(facts.zoom, 3), facts.zoom_is_identified
+    (4.0, True)
+    """
+    r = check_order(order, MAX_CAYLEY_ORDER)
+    mu = check_ridge(ridge)
+    h = None if isinstance(zoom, str) and zoom == "auto" else check_positive(zoom, "zoom")
+    X = check_signals(inputs, laplacian.n_vertices, "inputs")
+    Y = check_signals(outputs, laplacian.n_vertices, "outputs")
+    if X.shape != Y.shape:
+        raise ValueError(f"`outputs` must have the shape of `inputs`, {X.shape}, got {Y.shape}")
+    if not X.any():
+        raise ValueError("`inputs` must not be zero everywhere: they say nothing of a filter")
+    columns = (laplacian.n_vertices, -1)
+    problem = measure_response(laplacian, X.reshape(columns), Y.reshape(columns))
+    return _identify(problem, laplacian.lmax, r, h, bool(real_coeffs), mu)
+
+
+def _identify(
+    problem: MeasuredResponse, lmax: float, r: int, h: float | None, real: bool, ridge: float
+) -> Identification:
+    def solve_at(log_zoom: float) -> _Solution:
+        return _solve(problem, power_basis(r, np.exp(log_zoom) * problem.nodes, real=real), ridge)
+
+    grid = _zoom_grid(problem, lmax)
+    curve = np.array([solve_at(x).residual for x in grid])
+    x = _best(solve_at, grid, curve) if h is None else float(np.log(h))
+    solution = solve_at(x)
+    limit = _likely_residual(problem, solution, basis_size(r, real=real) + 1)
+    low, high = (np.exp(_edge(solve_at, grid, x, limit, way)) for way in (-1, 1)) if grid.size > 1 else (0.0, np.inf)
+    scale = problem.scale or 1.0
+    polynomial = CayleyPolynomial(basis_coefficients(solution.coeffs, real=real), float(np.exp(x)))
+    return Identification(
+        polynomial=polynomial,
+        zoom=polynomial.zoom,
+        residual=solution.residual / scale,
+        residual_is_estimated=problem.is_estimated,
+        unreachable=problem.rest / scale,
+        zooms=np.exp(grid),
+        residuals=curve / scale,
+        zoom_range=(float(low), float(high)),
+        condition=solution.condition,
+        n_frequencies=problem.n_frequencies,
+        coeff_norm=float(np.linalg.norm(polynomial.coeffs)),
+    )
+
+
+def _solve(problem: MeasuredResponse, values: FloatArray, ridge: float) -> _Solution:
+    A = problem.strengths[:, None] * values
+    basis = Basis(A, ridge)
+    coeffs = basis.coefficients(basis.D * (basis.U.T @ problem.outputs))
+    residual = float(np.hypot(np.linalg.norm(A @ coeffs - problem.outputs), problem.rest))
+    penalty = ridge * float(np.linalg.norm(coeffs)) * float(basis.scale[0])
+    return _Solution(coeffs, residual, float(basis.scale[0] / basis.scale[-1]), penalty)
+
+
+def _zoom_grid(problem: MeasuredResponse, lmax: float) -> FloatArray:
+    """Return logarithms of zooms, from one that sees all frequencies alike to one that sees the lowest of them."""
+    lows = problem.nodes[problem.nodes > 1e-4 * lmax]
+    if lmax == 0 or lows.size == 0:
+        return np.zeros(1)
+    low, high = np.log(0.1 / lmax), np.log(max(30 / float(lows.min()), 1e4 / lmax))
+    return np.linspace(low, high, int(np.ceil((high - low) / np.log(10) * _PER_DECADE)) + 1)
+
+
+def _best(solve_at: Callable[[float], _Solution], grid: FloatArray, curve: FloatArray) -> float:
+    """Return the logarithm of the zoom of the least residual; of equally good ones that of the least coefficients."""
+    from scipy import optimize  # slow to load
+
+    inner = np.pad(curve, 1, constant_values=np.inf)
+    minima = np.flatnonzero((curve <= inner[:-2]) & (curve <= inner[2:]))
+    candidates = list(grid)
+    step = grid[1] - grid[0] if grid.size > 1 else 0.0
+    for k in minima[np.argsort(curve[minima], kind="stable")][:_CLOSER]:
+        x, width = float(grid[k]), step
+        for _ in range(4 if step else 0):  # around the last x, as the search ends at about 1e-8 of its unknown
+            closer = optimize.minimize_scalar(
+                lambda d, x=x: solve_at(x + d).residual,
+                bounds=(-width, width),
+                method="bounded",
+                options={"xatol": 1e-15},
+            )
+            x, width = x + float(closer.x), width / 200
+        candidates.append(x)
+    solutions = [solve_at(x) for x in candidates]
+    least = min(s.residual for s in solutions)
+    scale = float(curve.max())
+    equal = [k for k, s in enumerate(solutions) if s.residual <= least * (1 + 1e-6) + 1e-14 * scale]
+    return float(candidates[min(equal, key=lambda k: float(np.linalg.norm(solutions[k].coeffs)))])
+
+
+def _likely_residual(problem: MeasuredResponse, best: _Solution, n_parameters: int) -> float:
+    """Return the residual up to which a zoom is as likely as the best one, apart from what the ridge may add."""
+    freedom = max(problem.n_equations - n_parameters, 1)
+    floor = np.hypot(_ROUNDING * problem.scale, best.penalty)
+    return float(np.hypot(best.residual * np.sqrt(1 + _LIKELY / freedom), floor))
+
+
+def _edge(solve_at: Callable[[float], _Solution], grid: FloatArray, x: float, limit: float, way: int) -> float:
+    """Return how far from x in one direction the residual stays within the limit, as far as the grid goes."""
+    inside = x
+    for y in grid[::way]:
+        if way * (y - x) <= 0:
+            continue
+        if solve_at(float(y)).residual > limit:
+            outside = float(y)
+            for _ in range(30):
+                middle = (inside + outside) / 2
+                inside, outside = (middle, outside) if solve_at(middle).residual <= limit else (inside, middle)
+            break
+        inside = float(y)
+    return inside

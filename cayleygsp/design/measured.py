@@ -1,0 +1,133 @@
+r"""What pairs of signals say of the filter between them: its values at single frequencies, and what no filter explains.
+
+For a filter g, :math:`\|Y - g(\Delta)X\|^2` is a sum over frequencies. In the eigenbasis the part at λ is
+:math:`(a\, g(\lambda) - b)^2` with a the norm of the input there and b the output along it, and the square of an output
+that is out of reach. For graphs without an eigenbasis the Krylov space of each input takes its place (Lanczos).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from cayleygsp._typing import Array, FloatArray
+from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
+from cayleygsp.laplacians import Laplacian
+
+# Lanczos steps of one signal on a graph without an eigenbasis.
+KRYLOV_STEPS = 160
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredResponse:
+    r"""A least squares problem in the values of a response, :math:`\sum_k (a_k g(\lambda_k) - b_k)^2 + rest^2`.
+
+    Attributes
+    ----------
+    nodes : numpy.ndarray, shape (m,)
+        Frequencies λ, of those with an input.
+    strengths : numpy.ndarray, shape (m,)
+        Norms a > 0 of the input at the frequencies.
+    outputs : numpy.ndarray, shape (m,)
+        What of the output lies along the input there, b.
+    rest : float
+        Norm of the output that no filter makes from the input.
+    scale : float
+        Norm of the output.
+    n_equations : int
+        Numbers in the output.
+    is_estimated : bool
+        Whether the frequencies are Ritz values.
+    """
+
+    nodes: FloatArray
+    strengths: FloatArray
+    outputs: FloatArray
+    rest: float
+    scale: float
+    n_equations: int
+    is_estimated: bool
+
+    @property
+    def n_frequencies(self) -> int:
+        """How many frequencies of the input are different, by more than rounding."""
+        lam = np.sort(self.nodes)
+        return int(np.count_nonzero(np.diff(lam) > 1e-8 * max(float(lam[-1]), 1e-300))) + 1 if lam.size else 0
+
+
+def measure_response(L: Laplacian, inputs: Array, outputs: Array) -> MeasuredResponse:
+    """Reduce pairs of signals to values at frequencies.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    inputs, outputs : numpy.ndarray, shape (n, m)
+        Checked signals, real or complex.
+    """
+    X, Y = _real_columns(inputs, outputs)
+    if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES:
+        return _by_eigenbasis(L, X, Y)
+    return _by_krylov_spaces(L, X, Y)
+
+
+def _real_columns(X: Array, Y: Array) -> tuple[FloatArray, FloatArray]:
+    """Return real signals; the filter is real, so that real and imaginary parts are pairs of their own."""
+    if np.iscomplexobj(X) or np.iscomplexobj(Y):
+        X, Y = (np.column_stack([np.real(Z), np.imag(Z)]) for Z in (X, Y))
+    return X.astype(np.float64), Y.astype(np.float64)
+
+
+def _by_eigenbasis(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:
+    X_hat, Y_hat = L.eigenvectors.T @ X, L.eigenvectors.T @ Y
+    a = np.linalg.norm(X_hat, axis=1)
+    seen = a > 8 * _EPS * np.linalg.norm(a)
+    unit = np.divide(X_hat, a[:, None], out=np.zeros_like(X_hat), where=seen[:, None])
+    b = (unit * Y_hat).sum(axis=1)
+    rest = float(np.linalg.norm(Y_hat - unit * b[:, None]))
+    lam = np.maximum(L.eigenvalues, 0.0)
+    return MeasuredResponse(lam[seen], a[seen], b[seen], rest, float(np.linalg.norm(Y)), Y.size, False)
+
+
+def _by_krylov_spaces(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:
+    parts = [_krylov_part(L, x, y) for x, y in zip(X.T, Y.T, strict=True)]
+    nodes, strengths, outputs = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    rest = float(np.linalg.norm([part[3] for part in parts]))
+    seen = strengths > 8 * _EPS * np.linalg.norm(strengths)
+    rest = float(np.hypot(rest, np.linalg.norm(outputs[~seen])))
+    scale = float(np.linalg.norm(Y))
+    return MeasuredResponse(nodes[seen], strengths[seen], outputs[seen], rest, scale, Y.size, True)
+
+
+def _krylov_part(L: Laplacian, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return Ritz values, the input's and the output's parts there, and the norm of the output outside the space."""
+    norm = float(np.linalg.norm(x))
+    if norm == 0:
+        return np.zeros(0), np.zeros(0), np.zeros(0), float(np.linalg.norm(y))
+    V, alphas, betas = np.empty((KRYLOV_STEPS, x.size)), [], []
+    v = x / norm
+    for k in range(min(KRYLOV_STEPS, x.size)):
+        V[k] = v
+        w = L.matrix @ v
+        alphas.append(float(v @ w))
+        for _ in range(2):  # twice is enough to keep the basis orthogonal
+            w = w - V[: k + 1].T @ (V[: k + 1] @ w)
+        beta = float(np.linalg.norm(w))
+        if beta <= 1e-12 * max(L.lmax, 1e-300):
+            break
+        betas.append(beta)
+        v = w / beta
+    V = V[: len(alphas)]
+    theta, S = linalg.eigh_tridiagonal(alphas, betas[: len(alphas) - 1])
+    inside = V @ y
+    first = S[0]
+    return (
+        np.maximum(theta, 0.0),
+        norm * np.abs(first),
+        np.sign(first) * (S.T @ inside),
+        float(np.linalg.norm(y - V.T @ inside)),
+    )

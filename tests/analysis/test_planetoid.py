@@ -1,0 +1,129 @@
+"""Citation graphs in Planetoid's format: what is read, and what is never loaded."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from analysis import _planetoid
+from analysis._planetoid import load_planetoid, unpickle
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+def write(folder: Path, name: str = "citeseer", **changes) -> Path:
+    """Write a small graph: five vertices with features, test vertices 5, 7 and 8; 6 has no row."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((8, 4)) < 0.5).astype(np.float32)
+    X[3] = 0
+    Y = np.eye(3, dtype=np.int32)[[0, 1, 2, 0, 1, 2, 0, 1]]
+    graph = defaultdict(list, {0: [1, 1, 0], 1: [2], 2: [3], 3: [4], 4: [5], 5: [7], 7: [8], 8: [0]})
+    parts = {
+        "x": sparse.csr_matrix(X[:3]),
+        "y": Y[:3],
+        "allx": sparse.csr_matrix(X[:5]),
+        "ally": Y[:5],
+        "tx": sparse.csr_matrix(X[5:]),
+        "ty": Y[5:],
+        "graph": graph,
+    }
+    for part, value in {**parts, **changes}.items():
+        if part != "index":
+            (folder / f"ind.{name}.{part}").write_bytes(pickle.dumps(value, protocol=3))
+    (folder / f"ind.{name}.test.index").write_text(changes.get("index", "8\n5\n7\n"))
+    return folder
+
+
+def test_vertices_without_a_row_have_neither_features_nor_label(tmp_path):
+    g = load_planetoid("citeseer", write(tmp_path))
+    assert (g.n_vertices, g.n_classes) == (9, 3)
+    assert g.labels.tolist() == [0, 1, 2, 0, 1, 0, -1, 1, 2]  # row 0 of the test features is vertex 8
+    assert g.train.tolist() == [0, 1, 2]
+    assert g.validation.tolist() == [3, 4]
+    assert g.test.tolist() == [5, 7, 8]
+    X = np.random.default_rng(0).random((8, 4)) < 0.5
+    sums = g.features.sum(axis=1)
+    assert set(np.flatnonzero(sums == 0)) >= {3, 6}
+    np.testing.assert_allclose(sums[sums > 0], 1, rtol=1e-6)
+    np.testing.assert_array_equal(g.features.toarray()[8] > 0, X[5])
+    assert g.features.dtype == np.float32
+    A = g.adjacency.toarray()
+    np.testing.assert_array_equal(A, A.T)
+    assert A.sum() == 16
+    assert not A.diagonal().any()
+
+
+class Evil:
+    """Runs a command when it is unpickled by pickle itself."""
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return os.system, (f"touch {self.marker}",)
+
+
+@pytest.mark.parametrize("part", ["x", "graph"])
+def test_a_malicious_file_is_refused_by_name_and_runs_nothing(tmp_path, part):
+    marker = tmp_path / "ran"
+    write(tmp_path, **{part: Evil(marker)})
+    with pytest.raises(pickle.UnpicklingError, match=r"names (posix|nt)\.system, which no file"):
+        load_planetoid("citeseer", tmp_path)
+    assert not marker.exists()
+    with pytest.raises(pickle.UnpicklingError, match=r"builtins\.eval|__builtin__\.eval"):
+        unpickle(b"c__builtin__\neval\n(S'1'\ntR.")
+
+
+def test_damaged_parts_are_refused(tmp_path):
+    broken = sparse.csr_matrix(np.eye(4, dtype=np.float32))
+    broken.indices[0] = 1000
+    for changes, message in (
+        ({"tx": broken}, "indices"),
+        ({"allx": np.eye(4)}, "allx must be a sparse matrix"),
+        ({"ally": [[1]]}, "ally must be a matrix of labels"),
+        ({"graph": {0: [99]}}, "vertices from 0 to 8"),
+        ({"graph": [1]}, "graph must be a dictionary"),
+        ({"index": "8\n5\n"}, "must be as many"),
+        ({"index": "8\n5\n5\n"}, "every vertex once"),
+        ({"index": "8\nfive\n7\n"}, "one vertex per line"),
+        ({"index": "8\n5\n2\n"}, "come after the 5 others"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_planetoid("citeseer", write(tmp_path, **changes))
+
+
+def test_another_file_in_the_place_of_a_known_one_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"ind\.cora\.x must be the known file"):
+        load_planetoid("cora", write(tmp_path, "cora"))
+
+
+def test_folders_are_looked_at_in_order(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAYLEYGSP_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(FileNotFoundError, match=r"data/citeseer.*cache/cayleygsp.*CAYLEYGSP_DATA"):
+        load_planetoid("citeseer")
+    for folder in ("cache/cayleygsp", "data/citeseer"):
+        (tmp_path / folder).mkdir(parents=True)
+        write(tmp_path / folder)
+        assert _planetoid.find_folder("citeseer") == tmp_path / folder
+    with pytest.raises(ValueError, match="`name` must be one of"):
+        load_planetoid("karate")
+
+
+def test_cora_is_what_it_is_known_to_be():
+    data = SHARED if (SHARED / "cora").is_dir() else None
+    try:
+        g = load_planetoid("cora", data)
+    except FileNotFoundError as error:
+        pytest.skip(f"the data set is not here: {error}")
+    assert (g.n_vertices, g.n_classes, g.adjacency.nnz) == (2708, 7, 2 * 5278)
+    assert np.bincount(g.labels).tolist() == [351, 217, 418, 818, 426, 298, 180]
+    assert (g.train.size, g.validation.size, g.test.size) == (140, 500, 1000)
+    assert g.features.nnz == 31_261 + 17_955
+    assert np.bincount(g.labels[g.train]).tolist() == [20] * 7
