@@ -33,7 +33,7 @@ FORMS = {
     "zooms": {"zoom_per_channel": True},
 }
 
-SIDES = [(2, 3), (3, 2), (1, 4), (4, 1), (2, 2)]
+SIDES = [(2, 3), (3, 1), (2, 2)]
 
 TIGHT = 1e-13
 
@@ -181,7 +181,7 @@ def test_zoom_learns_where_the_signal_is():
     lam, Phi = L.eigenvalues, L.eigenvectors
     prepared = GraphLaplacian.from_laplacian(L, dtype=torch.float32)
     target = torch.from_numpy((Phi * ((lam > 0.005) & (lam < 0.05))) @ Phi.T).float()
-    x = signals(60, 120, 1, dtype=torch.float32)
+    x = signals(20, 120, 1, dtype=torch.float32)
     y = (target @ x[..., 0].T).T[..., None]
     layer = CayleyConv(1, 1, 3, bias=False)
     layer.reset_parameters(torch.Generator().manual_seed(2))

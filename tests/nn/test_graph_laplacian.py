@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cayleygsp as cg
@@ -33,7 +33,8 @@ def test_edges_give_the_laplacian_of_the_core(W, normalization):
     assert prepared.bound == L.lmax
 
 
-@given(graphs=st.lists(weighted_graphs(max_vertices=6), min_size=1, max_size=4))
+@settings(max_examples=20)
+@given(graphs=st.lists(weighted_graphs(max_vertices=6), min_size=1, max_size=3))
 def test_every_graph_of_a_batch_has_its_own_bound(graphs):
     sizes = [len(W) for W in graphs]
     edges = [edges_of(W) for W in graphs]
