@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 READY := $(VENV)/.ready
 
-.PHONY: help report test lint format clean
+.PHONY: help report test lint pytest format clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -13,9 +13,12 @@ help: ## list the targets
 report: $(READY) ## run the main job: out/report.html on the built-in graph
 	$(BIN)/python -m analysis.report
 
-# torch's own OpenMP threads spin while they wait, which takes processors from the other workers
-test: lint ## ruff, mypy, the tests and the doctests
-	GOMP_SPINCOUNT=0 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+# both at once: one fails, all fails
+test: $(READY) ## ruff, mypy, the tests and the doctests
+	@$(MAKE) --no-print-directory -j2 lint pytest
+
+pytest: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

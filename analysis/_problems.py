@@ -11,6 +11,7 @@ from cayleygsp import gallery
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.reference import sum_series_by_scipy
 from cayleygsp.methods.base import filter_gain
+from cayleygsp.responses.base import Response
 
 COMMUNITY_SIZE = 100
 
@@ -37,7 +38,7 @@ def cayley_polynomial(order: int, zoom: float, seed: int) -> cg.CayleyPolynomial
     return cg.CayleyPolynomial(c, zoom)
 
 
-def cayley_reference(L: cg.Laplacian, p: cg.CayleyPolynomial, f: FloatArray) -> FloatArray:
+def series_reference(L: cg.Laplacian, p: Response, f: FloatArray) -> FloatArray:
     """Return g(Δ) f to nearly all digits, by scipy's products alone; f has shape (n,) or (n, m)."""
     series = p.series(L.lmax, 1e-13 * filter_gain(L, p))
     block = f.reshape(f.shape[0], -1)

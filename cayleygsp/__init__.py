@@ -9,6 +9,8 @@ The objects, in the order in which they are used:
 - a filter, the response bound to a graph, a scipy ``LinearOperator``: :class:`CayleyFilter`,
   :class:`ChebyshevFilter`, :class:`KernelFilter`, and :class:`FilterBank` for several at once.
 
+What they are for: :mod:`tasks`, denoising, inpainting and features for a classifier.
+
 The instruments: :mod:`bounds` of errors, :mod:`localization` of filters, what a :mod:`zoom` does, spectral
 :mod:`density`, filter :mod:`design`, and :mod:`coarsening` of graphs.
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         plotting,
         pygsp_filters,
         responses,
+        tasks,
         zoom,
     )
     from cayleygsp.filters import (
@@ -82,6 +85,7 @@ __all__ = [
     "pygsp_filters",
     "read_graph",
     "responses",
+    "tasks",
     "zoom",
 ]
 

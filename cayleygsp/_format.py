@@ -95,8 +95,8 @@ def format_at_most(value: float, digits: int = 4) -> str:
     Examples
     --------
     >>> from cayleygsp._format import format_at_least, format_at_most
-    >>> format_at_most(7.06812), format_at_least(6.87968)
-    ('7.069', '6.879')
+    >>> format_at_most(7.06812), format_at_most(0.1), format_at_least(6.87968)
+    ('7.069', '0.1', '6.879')
     """
     return f"{_rounded(value, digits, ROUND_CEILING):.{digits}g}"
 
@@ -107,7 +107,7 @@ def format_at_least(value: float, digits: int = 4) -> str:
 
 
 def _rounded(value: float, digits: int, rounding: str) -> float:
-    if not math.isfinite(value):
+    if not math.isfinite(value) or float(f"{value:.{digits}g}") == value:  # 0.1 has more digits than these, all binary
         return value
     return float(Context(prec=digits, rounding=rounding).create_decimal(Decimal(value)))
 

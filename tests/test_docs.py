@@ -73,6 +73,7 @@ RUNNABLE = [page for page in PAGES if blocks(page, "python", "pycon") and page.n
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # when torch_geometric is imported
+@pytest.mark.filterwarnings("ignore:Input has data type int64:FutureWarning")  # PyGSP's road network
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
 def test_code_runs(page, workplace, monkeypatch):
     parts = blocks(page, "python", "pycon")

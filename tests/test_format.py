@@ -39,6 +39,13 @@ def test_bounds_are_rounded_to_the_safe_side(value):
     assert float(format_at_least(value)) <= value
 
 
+@pytest.mark.parametrize("value", [0.0, 1e-300, 0.0612, 0.0999, 0.1, 0.995, 1.0, 123.4, 5.6e7])
+def test_an_upper_bound_is_rounded_up_by_no_more_than_its_digits(value):
+    assert value <= float(format_at_most(value, 2)) <= value * 1.11
+    if float(f"{value:.2g}") == value:
+        assert float(format_at_most(value, 2)) == float(format_bound(value)) == value
+
+
 @given(value=st.floats(0, 1), floor=st.floats(1e-300, 1))
 def test_what_is_not_above_the_floor_reads_as_below(value, floor):
     text = format_measured(value, floor)

@@ -33,7 +33,7 @@ def exact_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docum
     theirs = filters.Filter(G, p)
     g = cg.CayleyFilter(L, p, method="exact", tol=TOL)
     f = np.random.default_rng(args.seed).standard_normal((n, N_SIGNALS))
-    reference = _problems.cayley_reference(L, p, f)
+    reference = _problems.series_reference(L, p, f)
     sides = [
         Side("ours, exact", lambda: g.filter(f), 1e-10),
         Side("PyGSP Filter.filter, exact", lambda: theirs.filter(f, method="exact"), 1e-10),
@@ -51,7 +51,7 @@ def factored_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Do
     L = cg.laplacian(gallery.sensor(n, rng=args.seed))
     p = _problems.cayley_polynomial(CAYLEY_ORDER, ZOOM_LMAX / L.lmax, args.seed)
     f = np.random.default_rng(args.seed).standard_normal(n)
-    reference = _problems.cayley_reference(L, p, f)
+    reference = _problems.series_reference(L, p, f)
     A = sparse.csc_array(p.zoom * L.matrix + 1j * sparse.eye_array(n))
 
     def powers(factors: Any) -> Array:

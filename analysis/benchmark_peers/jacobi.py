@@ -70,7 +70,7 @@ def cayley_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docu
     L = cg.laplacian(_problems.community_graph(n, args.seed))
     p = _problems.cayley_polynomial(CAYLEY_ORDER, ZOOM_LMAX / L.lmax, args.seed)
     f = np.random.default_rng(args.seed).standard_normal(n)
-    reference = _problems.cayley_reference(L, p, f)
+    reference = _problems.series_reference(L, p, f)
     made: list[cg.CayleyFilter] = []
 
     def first() -> Array:

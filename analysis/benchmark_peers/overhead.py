@@ -46,7 +46,7 @@ def overhead_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Do
             f"one call, Cayley r={CAYLEY_ORDER}, degree {cayley.filter(f, return_info=True)[1].n_matvecs}, "
             f"{side**2} vertices",
             cayley,
-            _problems.cayley_reference(L, p, f),
+            _problems.series_reference(L, p, f),
             None,
             TOL,
         ),

@@ -12,12 +12,22 @@ from analysis.benchmark_peers.busy import busy_rows
 from analysis.benchmark_peers.direct import exact_rows, factored_rows
 from analysis.benchmark_peers.grid import chebyshev_rows
 from analysis.benchmark_peers.jacobi import cayley_rows
+from analysis.benchmark_peers.krylov import krylov_rows
 from analysis.benchmark_peers.overhead import overhead_rows
 from analysis.benchmark_peers.page import draw, markdown
 from analysis.benchmark_peers.roofline import roofline_rows
 from analysis.benchmark_peers.settings import QUICK, Sizes
 
-PARTS = (chebyshev_rows, busy_rows, cayley_rows, exact_rows, factored_rows, overhead_rows, roofline_rows)
+PARTS = (
+    chebyshev_rows,
+    busy_rows,
+    cayley_rows,
+    exact_rows,
+    factored_rows,
+    krylov_rows,
+    overhead_rows,
+    roofline_rows,
+)
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
@@ -52,7 +62,7 @@ SCRIPT = Script(
     draw,
     tables=lambda document: [Table("Speed against peers", HEADER, [table_cells(row) for row in document["rows"]])],
     lines=notes,
-    steps=lambda args: 18,
+    steps=lambda args: 27,
     arguments=add_arguments,
     check=check_arguments,
 )

@@ -19,9 +19,10 @@ class Sizes:
     cayley: int = 100_000
     exact: int = 1000
     factored: int = 20_000
+    krylov: int = 128
     overhead: int = 100
     roofline: int = 2000
-    triad_cache_multiple: int = 4
+    triad_cache_multiple: float = 4
 
 
-QUICK = Sizes(grid=96, cayley=5000, exact=200, factored=2000, roofline=250, triad_cache_multiple=1)
+QUICK = Sizes(grid=48, cayley=500, exact=100, factored=500, krylov=16, roofline=100, triad_cache_multiple=0.1)

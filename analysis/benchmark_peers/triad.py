@@ -18,9 +18,9 @@ def _triad(a, b, c, s):  # type: ignore[no-untyped-def]
         a[i] = b[i] + s * c[i]
 
 
-def triad_rates(cache_multiple: int, repeats: int = 8) -> list[float]:
+def triad_rates(cache_multiple: float, repeats: int = 8) -> list[float]:
     """Return the bytes per second that a = b + s c moves on arrays far beyond the caches, several times."""
-    n = cache_multiple * last_level_cache() // 8
+    n = int(cache_multiple * last_level_cache()) // 8
     a, b, c = np.zeros(n), np.ones(n), np.full(n, 2.0)
     _triad(a, b, c, 3.0)
     return [TRIAD_BYTES * n / _timing.seconds_of(lambda: _triad(a, b, c, 3.0)) for _ in range(repeats)]

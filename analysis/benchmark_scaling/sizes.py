@@ -45,7 +45,7 @@ def measure_size(n_vertices: int, args: argparse.Namespace) -> Document:
         prepare_seconds, g = _timing.timed(prepare)
     info = g.filter(f, return_info=True)[1]
     samples = _timing.interleave({"ours": lambda: g.filter(f)}, args.repeats, budget=args.seconds)["ours"]
-    measured = _problems.cayley_reference(L, p, f) if n_vertices <= REFERENCE_VERTICES else None
+    measured = _problems.series_reference(L, p, f) if n_vertices <= REFERENCE_VERTICES else None
     methods = measure_methods(L, p, f, measured, args)
     error = None if measured is None else _problems.relative_error(g.filter(f), measured, g.gain, f)
     del measured

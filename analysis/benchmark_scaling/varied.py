@@ -74,7 +74,7 @@ def time_variation(
     p = g.polynomial
     paper = cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=PAPER_SWEEPS)
     y, info = g.filter(f, return_info=True)
-    reference = _problems.cayley_reference(L, p, f)
+    reference = _problems.series_reference(L, p, f)
     samples = _timing.interleave(
         {"ours": lambda: g.filter(f), "jacobi": lambda: paper.filter(f)}, args.repeats, budget=args.seconds / 4
     )

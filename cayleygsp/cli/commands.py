@@ -10,9 +10,12 @@ import typer
 from cayleygsp.cli.bound import bound_command
 from cayleygsp.cli.bundles import flatten
 from cayleygsp.cli.decay import decay_command
+from cayleygsp.cli.denoise import denoise_command
 from cayleygsp.cli.design import design_command
+from cayleygsp.cli.features import features_command
 from cayleygsp.cli.filter import filter_command
 from cayleygsp.cli.info import info_command
+from cayleygsp.cli.inpaint import inpaint_command
 from cayleygsp.cli.report import report_command
 from cayleygsp.cli.zoom import zoom_command
 
@@ -25,6 +28,18 @@ def register(app: typer.Typer) -> None:
         "filter": (
             filter_command,
             "filter roads.mtx speeds.csv --pass low:0.5 --tol 1e-6 -o smooth.csv",
+        ),
+        "denoise": (
+            denoise_command,
+            "denoise @minnesota noisy.npy --family heat --select gcv -o clean.npy --figure clean.png",
+        ),
+        "inpaint": (
+            inpaint_command,
+            "inpaint roads.mtx speeds.csv --strength 0.1 -o all_speeds.csv",
+        ),
+        "features": (
+            features_command,
+            "features roads.mtx speeds.csv --bands 4 -o features.npy",
         ),
         "bound": (
             bound_command,

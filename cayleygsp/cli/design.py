@@ -9,7 +9,7 @@ import typer
 
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.loading import load_named, need_edges
-from cayleygsp.cli.options import LaplacianOptions, OutputOptions
+from cayleygsp.cli.options import TARGET_TEXTS, LaplacianOptions, OutputOptions
 from cayleygsp.cli.outputs import array_bytes, png_bytes
 from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
 from cayleygsp.cli.printing import json_text
@@ -18,9 +18,7 @@ from cayleygsp.design import Fit, parse_target
 
 
 def design_command(
-    target: Annotated[
-        str, typer.Option("--target", help="low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, ...")
-    ],
+    target: Annotated[str, typer.Option("--target", help=f"What to fit: {TARGET_TEXTS}")],
     laplacian: LaplacianOptions,
     outputs: OutputOptions,
     order: Annotated[int, typer.Option("--order", min=1, help="Order r of the Cayley polynomial.")] = 4,

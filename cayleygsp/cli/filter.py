@@ -14,7 +14,7 @@ from cayleygsp._format import counted
 from cayleygsp._text import printable
 from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
 from cayleygsp.cli.loading import graph_line, load, need_edges
-from cayleygsp.cli.options import GraphOptions, Method, OutputOptions, PolynomialOptions
+from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, Method, OutputOptions, PolynomialOptions
 from cayleygsp.cli.outputs import array_bytes
 from cayleygsp.cli.polynomial import (
     check_fit_order,
@@ -28,7 +28,7 @@ from cayleygsp.cli.polynomial import (
 from cayleygsp.cli.printing import warn
 from cayleygsp.cli.results import Results
 from cayleygsp.cli.signals import SIGNAL_ENDINGS, load_signal
-from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight
+from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight, parse_target
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning, FilterInfo, GraphFilter, KernelFilter
 from cayleygsp.laplacians import Laplacian
@@ -47,10 +47,7 @@ def filter_command(
     outputs: OutputOptions,
     passing: Annotated[
         str | None,
-        typer.Option(
-            "--pass",
-            help="What to pass: low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, indicator:LOW:HIGH.",
-        ),
+        typer.Option("--pass", help=f"What to pass: {TARGET_TEXTS}"),
     ] = None,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative to the gain of the filter.")] = 1e-6,
     method: Annotated[
@@ -58,7 +55,8 @@ def filter_command(
         typer.Option(
             "--method",
             metavar="METHOD",
-            help="auto, exact or chebyshev; multigrid or jacobi for Cayley polynomials alone.",
+            help="auto, exact or chebyshev; multigrid for Cayley polynomials and tikhonov, jacobi for Cayley "
+            "polynomials alone.",
         ),
     ] = Method.auto,
 ) -> None:
@@ -119,9 +117,17 @@ def _check_response(passing: str | None, polynomial: PolynomialOptions, method: 
     check_fit_order(polynomial.order)
     if polynomial.zoom is not None and polynomial.order is None:
         raise BadInput("--zoom goes with --order or with --coeffs")
-    if method in (Method.jacobi, Method.multigrid) and polynomial.order is None:
+    if polynomial.order is None and not _applies(method, passing):
         raise BadInput(f"--method {method.value} applies Cayley polynomials: give --order or --coeffs")
     return None
+
+
+def _applies(method: Method, passing: str) -> bool:
+    """Say whether a method applies a target as it is: multigrid solves for the poles of a rational response."""
+    if method == Method.multigrid:
+        response = parse_target(passing, 1.0).response()
+        return response is not None and response.rational_form is not None
+    return method != Method.jacobi
 
 
 def _prepare_filter(

@@ -13,12 +13,11 @@ import typer
 DEFAULT_ORDER = 8
 
 
-# The largest order of a filter: its bounds and its localization take about 10 s there, and time grows with the order.
+# The largest order of a filter: the time of its bounds and of its localization grows with the order.
 MOST_ORDER = 10_000
 
 
-# The largest order of a fit, that of cayleygsp.design: the search for the zoom takes seconds there, and time grows with
-# its square.
+# The largest order of a fit, that of cayleygsp.design, which says why.
 MOST_FIT_ORDER = 48
 
 
@@ -98,6 +97,14 @@ class PolynomialOptions:
     ] = None
 
 
+# What --target and --pass take.
+TARGET_TEXTS = (
+    "low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, tikhonov:STRENGTH, gaussian:CENTER:WIDTH, "
+    "indicator:LOW:HIGH; the first three with an optional :TRANSITION, tikhonov with an optional :POWER. A number with "
+    "an r behind it is relative to the bound of the spectrum."
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FilterOptions(PolynomialOptions):
     """Which Cayley polynomial."""
@@ -106,9 +113,7 @@ class FilterOptions(PolynomialOptions):
         str | None,
         typer.Option(
             "--target",
-            help="What to fit: low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, indicator:LOW:HIGH; "
-            "the first three with an optional :TRANSITION. A number with an r behind it is relative to the bound of "
-            "the spectrum.",
+            help=f"What to fit: {TARGET_TEXTS}",
         ),
     ] = None
 

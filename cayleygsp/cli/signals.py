@@ -14,7 +14,7 @@ __all__ = ["SIGNAL_ENDINGS", "STANDARD_INPUT", "load_signal"]
 STANDARD_INPUT = Path("-")
 
 
-def load_signal(path: Path, n_vertices: int, labels: ArrayLike | None = None) -> Array:
+def load_signal(path: Path, n_vertices: int, labels: ArrayLike | None = None, *, missing: bool = False) -> Array:
     """Return a signal, or several as columns, one row per vertex.
 
     Parameters
@@ -25,9 +25,12 @@ def load_signal(path: Path, n_vertices: int, labels: ArrayLike | None = None) ->
         How many rows there must be.
     labels : array_like, shape (n_vertices,), optional
         The names of the vertices, for files that have names.
+    missing : bool
+        Whether values may be missing, written as nan.
     """
     with input_errors():
         if path == STANDARD_INPUT:
             name = Path("standard input")
-            return ordered_signal(read_table_stream(sys.stdin.buffer, name), name, n_vertices, labels)
-        return ordered_signal(read_table(path), path, n_vertices, labels)
+            table = read_table_stream(sys.stdin.buffer, name)
+            return ordered_signal(table, name, n_vertices, labels, missing=missing)
+        return ordered_signal(read_table(path), path, n_vertices, labels, missing=missing)

@@ -17,6 +17,7 @@ from cayleygsp.design.fitting import (
 from cayleygsp.design.orders import least_order
 from cayleygsp.design.parse import as_target, make_target, parse_target
 from cayleygsp.design.problem import NORMS, GraphWeight, Norm, Weight, graph_weight, interval_quadrature
+from cayleygsp.design.smoothing import Gaussian, Tikhonov
 from cayleygsp.design.targets import BandPass, Heat, HighPass, Indicator, LowPass, MexicanHat, Piece, Target
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "NORMS",
     "BandPass",
     "Fit",
+    "Gaussian",
     "GraphWeight",
     "Heat",
     "HighPass",
@@ -35,6 +37,7 @@ __all__ = [
     "Norm",
     "Piece",
     "Target",
+    "Tikhonov",
     "Weight",
     "as_target",
     "fit_cayley",

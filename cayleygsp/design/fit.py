@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayleygsp._format import format_at_most
 from cayleygsp._typing import FloatArray, GraphLike, LaplacianKind, Method
 from cayleygsp.design.distance import Certificate, largest_distance, largest_response
 from cayleygsp.design.lawson import Solution
@@ -130,7 +131,7 @@ class Fit:
         'distance 0.017 rms, at most 0.14 at every frequency of [0, 8] outside the transition'
         """
         rms = f"distance {self.residual_rms:.2g} rms" + (" (estimated)" if self.rms_is_estimated else "")
-        text = f"{rms}, at most {round_up(self.residual_max)} {self.where}"
+        text = f"{rms}, at most {format_at_most(self.residual_max, 2)} {self.where}"
         if self.certificate == "sampled":
             text += ", by sampling"
         if self.is_far_above:
@@ -167,29 +168,6 @@ class Fit:
             return CayleyFilter(graph, self.polynomial, method=method, tol=tol, kind=kind)  # type: ignore[arg-type]
         coeffs, lmax = self.polynomial.coeffs, self.polynomial.lmax  # type: ignore[union-attr]
         return ChebyshevFilter(graph, coeffs, lmax or None, method=method, tol=tol, kind=kind)
-
-
-def round_up(value: float, digits: int = 2) -> str:
-    """Return an upper bound with a few digits, never below it.
-
-    Parameters
-    ----------
-    value : float
-        Not negative.
-    digits : int
-        How many.
-
-    Examples
-    --------
-    >>> from cayleygsp.design.fit import round_up
-    >>> round_up(0.0612), round_up(0.5), round_up(0.0)
-    ('0.062', '0.5', '0')
-    """
-    text = f"{value:.{digits}g}"
-    if not float(text) < value:
-        return text
-    step = 10.0 ** (np.floor(np.log10(value)) + 1 - digits)
-    return f"{float(text) + step:.{digits}g}"
 
 
 def report_fit(

@@ -21,8 +21,7 @@ from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 DEFAULT_RIDGE = 1e-6
 
 # The largest orders of fits. The search for a zoom solves some hundred dense problems whose time grows with the cube of
-# the order: beyond these it takes minutes. Cosines and sines on half a circle, nearly dependent
-# long before, add little but cancellation.
+# the order. Cosines and sines on half a circle, nearly dependent long before these, add little but cancellation.
 MAX_CAYLEY_ORDER = 48
 MAX_CHEBYSHEV_ORDER = 512
 
@@ -143,7 +142,9 @@ def check_order(order: int, largest: int) -> int:
     """Return the order of a fit as an int if it is from 1 to the largest that is allowed."""
     r = check_integer(order, "order", at_least=1)
     if r > largest:
-        raise ValueError(f"`order` of a fit must be at most {largest}, beyond which it takes minutes, got {r}")
+        raise ValueError(
+            f"`order` of a fit must be at most {largest}, as its time grows with the cube of the order, got {r}"
+        )
     return r
 
 

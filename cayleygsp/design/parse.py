@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from cayleygsp._typing import Kernel
 from cayleygsp._validation import check_positive
+from cayleygsp.design.smoothing import Gaussian, Tikhonov
 from cayleygsp.design.targets import BandPass, Heat, HighPass, Indicator, LowPass, MexicanHat, Target
 
 _TARGETS: dict[str, type[Target]] = {
-    kind.name: kind for kind in (LowPass, HighPass, BandPass, Heat, MexicanHat, Indicator)
+    kind.name: kind for kind in (LowPass, HighPass, BandPass, Heat, MexicanHat, Indicator, Tikhonov, Gaussian)
 }
 
-
 _SHORT_NAMES = {name.partition("-")[0]: name for name in _TARGETS}
+_OTHER_NAMES = _SHORT_NAMES | {name.replace("-", ""): name for name in _TARGETS}
+
+# Parameters that are one over a frequency, and those without a unit.
+_INVERSE = ("scale", "strength")
+_WITHOUT_UNIT = ("power",)
 
 
 def make_target(name: str, **parameters: float) -> Target:
@@ -23,11 +28,11 @@ def make_target(name: str, **parameters: float) -> Target:
 
     Parameters
     ----------
-    name : {"low-pass", "high-pass", "band-pass", "heat", "mexican-hat", "indicator"}
+    name : {"low-pass", "high-pass", "band-pass", "heat", "mexican-hat", "indicator", "tikhonov", "gaussian"}
         The first word alone will do.
     **parameters
         Those of :class:`LowPass`, :class:`HighPass`, :class:`BandPass`, :class:`Heat`, :class:`MexicanHat`,
-        :class:`Indicator`.
+        :class:`Indicator`, :class:`Tikhonov`, :class:`Gaussian`.
 
     Examples
     --------
@@ -35,13 +40,13 @@ def make_target(name: str, **parameters: float) -> Target:
     >>> design.make_target("band-pass", low=0.2, high=0.4)
     BandPass(low=0.2, high=0.4, transition=0.0)
     """
-    if not isinstance(name, str) or _SHORT_NAMES.get(name, name) not in _TARGETS:
+    if not isinstance(name, str) or _OTHER_NAMES.get(name, name) not in _TARGETS:
         raise ValueError(f"`name` must be one of {', '.join(map(repr, _TARGETS))}, got {name!r}")
-    kind = _TARGETS[_SHORT_NAMES.get(name, name)]
+    kind = _TARGETS[_OTHER_NAMES.get(name, name)]
     known = _parameters_of(kind)
     if not set(parameters) <= set(known):
         raise TypeError(f"`parameters` of {kind.name!r} must be among {', '.join(known)}, got {', '.join(parameters)}")
-    missing = [p for p in known if p not in parameters and p != "transition"]
+    missing = [p for p in _needed(kind) if p not in parameters]
     if missing:
         raise TypeError(f"`parameters` of {kind.name!r} must include {', '.join(missing)}")
     return kind(**parameters)
@@ -54,9 +59,9 @@ def parse_target(text: str, lmax: float | None = None) -> Target:
     ----------
     text : str
         ``"low:CUTOFF"``, ``"high:CUTOFF"``, ``"band:LOW:HIGH"``, each with an optional ``":TRANSITION"``,
-        ``"indicator:LOW:HIGH"``, ``"heat:SCALE"``, ``"mexican:SCALE"``. Frequencies are absolute; one with an "r"
-        behind it is relative to ``lmax``: ``"low:0.1r"`` is a tenth of the spectrum, ``"heat:3r"`` is
-        :math:`e^{-3\lambda/\lambda_{max}}`.
+        ``"indicator:LOW:HIGH"``, ``"heat:SCALE"``, ``"mexican:SCALE"``, ``"tikhonov:STRENGTH"`` with an optional
+        ``":POWER"``, ``"gaussian:CENTER:WIDTH"``. Frequencies are absolute; one with an "r" behind it is relative to
+        ``lmax``: ``"low:0.1r"`` is a tenth of the spectrum, ``"heat:3r"`` is :math:`e^{-3\lambda/\lambda_{max}}`.
     lmax : float, optional
         What relative numbers refer to.
 
@@ -71,10 +76,10 @@ def parse_target(text: str, lmax: float | None = None) -> Target:
     if not isinstance(text, str):
         raise TypeError(f"`text` must be a string such as 'low:0.5', got {type(text).__name__}")
     name, *words = text.strip().split(":")
-    if _SHORT_NAMES.get(name, name) not in _TARGETS:
+    if _OTHER_NAMES.get(name, name) not in _TARGETS:
         raise ValueError(f"`text` must start with one of {', '.join(_SHORT_NAMES)}, got {text!r}")
-    known = _parameters_of(_TARGETS[_SHORT_NAMES.get(name, name)])
-    needed = [p for p in known if p != "transition"]
+    kind = _TARGETS[_OTHER_NAMES.get(name, name)]
+    known, needed = _parameters_of(kind), _needed(kind)
     if not len(needed) <= len(words) <= len(known):
         form = ":".join([name, *(p.upper() for p in needed)])
         raise ValueError(f"`text` must have the form {form!r}, got {text!r}")
@@ -86,6 +91,11 @@ def _parameters_of(kind: type[Target]) -> list[str]:
     return [field.name for field in fields(kind)]  # type: ignore[arg-type]
 
 
+def _needed(kind: type[Target]) -> list[str]:
+    """Return the parameters that have no default."""
+    return [field.name for field in fields(kind) if field.default is MISSING]  # type: ignore[arg-type]
+
+
 def _read_number(word: str, text: str, parameter: str, lmax: float | None) -> float:
     word = word.strip()
     relative = word.endswith("r")
@@ -95,10 +105,14 @@ def _read_number(word: str, text: str, parameter: str, lmax: float | None) -> fl
         raise ValueError(f"`text` must have a number for {parameter}, got {word!r} in {text!r}") from None
     if not relative:
         return number
+    if parameter in _WITHOUT_UNIT:
+        raise ValueError(
+            f"`text` must have a plain number for {parameter}, which has no unit, got {word!r} in {text!r}"
+        )
     if lmax is None:
         raise ValueError(f"`lmax` must be given to read the relative {parameter} in {text!r}")
     unit = check_positive(lmax, "lmax")
-    return number / unit if parameter == "scale" else number * unit
+    return number / unit if parameter in _INVERSE else number * unit
 
 
 def as_target(target: Kernel | str, lmax: float) -> Callable[..., Any]:

@@ -78,22 +78,24 @@ def jacobi_blocks(indptr, indices, values, factors, x, order, n_iter, out):  # t
                 y[i, q] = x[i, first + q]
                 out[i, first + q, 0] = x[i, first + q]
         for j in range(1, order + 1):
-            for i in range(n):
-                _neighbours(indptr, indices, values, i, y, total)
-                b[i, :] = 0
-                _add_product(factors[i], 4, one, y[i], b[i])
-                _add_product(factors[i], 0, -one, total, b[i])
-            y[:] = b
-            for _ in range(n_iter):
+            for sweep in range(n_iter + 1):  # where the power starts, then the sweeps; in one loop, to compile it once
+                target, sign = (y_new, one) if sweep else (b, -one)
                 for i in range(n):
                     _neighbours(indptr, indices, values, i, y, total)
-                    y_new[i] = b[i]
-                    _add_product(factors[i], 0, one, total, y_new[i])
-                y, y_new = y_new, y
+                    if sweep:
+                        y_new[i] = b[i]
+                    else:
+                        b[i, :] = 0
+                        _add_product(factors[i], 4, one, y[i], b[i])
+                    _add_product(factors[i], 0, sign, total, target[i])
+                if sweep:
+                    y, y_new = y_new, y
+                else:
+                    y[:] = b
             for i in range(n):
                 for q in range(width):
                     for part in range(2):
                         k = 2 * j - 1 + part
-                        sign = -two if part else two
-                        out[i, first + q, k] = sign * y[i, part * TILE + q]
-                        out[i, first + q, 2 * order + k] = sign * y[i, (2 + part) * TILE + q]
+                        scale = -two if part else two
+                        out[i, first + q, k] = scale * y[i, part * TILE + q]
+                        out[i, first + q, 2 * order + k] = scale * y[i, (2 + part) * TILE + q]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -55,12 +56,11 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dt
     """
     dtype = f.dtype if dtype is None else np.dtype(dtype)
     a = coeffs.astype(graph.dtype)
-    tiles = list(_tiles(f.shape[1], graph.dtype.itemsize))
     rows = _rows(graph)
-    if len(tiles) == 1 and graph.order is None:
-        return _sum_tile(graph, lmax, a, f, rows, slice(None)).astype(dtype, copy=False)
+    if graph.order is None and f.shape[1] * graph.dtype.itemsize <= TILE_BYTES:
+        return _sum_tile(graph, lmax, a, f, rows, rows).astype(dtype, copy=False)
     out = np.empty((a.shape[0], *f.shape), dtype)
-    for columns in tiles:
+    for columns in _tiles(f.shape[1], graph.dtype.itemsize):
         out[:, rows, columns] = _sum_tile(graph, lmax, a, f, rows, columns)
     return out
 
@@ -72,17 +72,22 @@ def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array, rows: Any, co
     if a.shape[1] == 1 or width == 0:
         return a[:, 0, None, None] * t
     t_old, out = _empty(t.shape, t.dtype), _empty((a.shape[0], n, width), t.dtype)
-    t_old[:] = 0
+    t_old.fill(0)
     n_steps = a.shape[1] - 1
-    if width == 1:
-        from cayleygsp.engine.one_signal import sum_signal
-
-        _run(sum_signal, graph, lmax, width, n_steps, a, t_old[:, 0], t[:, 0], out[:, :, 0], _ahead(graph))
-    else:
-        from cayleygsp.engine.blocks import sum_block
-
-        _run(sum_block, graph, lmax, width, n_steps, a, t_old, t, out)
+    sum_signal, sum_block, run = _loops()
+    arguments = (a, t_old, t, out) if width > 1 else (a, t_old[:, 0], t[:, 0], out[:, :, 0], _ahead(graph))
+    _run(run, sum_block if width > 1 else sum_signal, graph, lmax, width, n_steps, *arguments)
     return out
+
+
+@cache
+def _loops() -> tuple[Any, Any, Any]:
+    """Return the loops that sum a series and what runs them, loaded when they are first needed."""
+    from cayleygsp.engine.blocks import sum_block
+    from cayleygsp.engine.one_signal import sum_signal
+    from cayleygsp.engine.threads import run
+
+    return sum_signal, sum_block, run
 
 
 def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dtype: Any = None) -> Array:
@@ -119,11 +124,12 @@ def _sum_tile_adjoint(graph: KernelGraph, lmax: float, a: Array, f: Array, rows:
     if width == 1:
         from cayleygsp.engine.one_signal import sum_signal_adjoint
 
-        _run(sum_signal_adjoint, graph, lmax, 1, n_steps, a, t_old[:, 0], t[:, 0], x[:, :, 0], _ahead(graph))
+        arguments = (a, t_old[:, 0], t[:, 0], x[:, :, 0], _ahead(graph))
+        _run(_loops()[2], sum_signal_adjoint, graph, lmax, 1, n_steps, *arguments)
     else:
         from cayleygsp.engine.blocks import sum_block_adjoint
 
-        _run(sum_block_adjoint, graph, lmax, width, n_steps, a, t_old, t, x)
+        _run(_loops()[2], sum_block_adjoint, graph, lmax, width, n_steps, a, t_old, t, x)
     return t_old if n_steps % 2 else t
 
 
@@ -164,10 +170,8 @@ def recurrence_dots(graph: KernelGraph, lmax: float, degree: int, f: Array) -> F
     return dots
 
 
-def _run(loop: Any, graph: KernelGraph, lmax: float, width: int, n_steps: int, *arguments: Any) -> None:
+def _run(run: Any, loop: Any, graph: KernelGraph, lmax: float, width: int, n_steps: int, *arguments: Any) -> None:
     """Run a loop on all chunks of the graph."""
-    from cayleygsp.engine.threads import run
-
     numbers = graph.arrays[1].size + 4 * graph.n_vertices * width
     n_chunks = graph.chunks.size - 1
     run(loop, graph.scaled(lmax), graph.chunks, *arguments, n_chunks=n_chunks, n_steps=n_steps, numbers=numbers)

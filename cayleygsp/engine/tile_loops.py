@@ -37,51 +37,53 @@ def _step(first, last, graph, factor, minus, t, t_old, out, add):  # type: ignor
         step_row(np.int64(i), begin, end, indices, weights, w1, w2, -minus, t, t_old, out, add)
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, inline="always")
 def _emit_terms(first, last, a, k0, size, column, n_columns, buffer, y):  # type: ignore[no-untyped-def]
     """Add degrees k0 ... k0 + size - 1, in slots 2 ... of the buffer, to the outputs; without ``a``, copy them."""
     n, width, n_out = buffer.shape[1], buffer.shape[2], a.shape[0]
     flat = buffer.reshape(-1)
     part = np.ascontiguousarray(a[:, k0 : k0 + size])
     rows = np.empty(n_out * width, buffer.dtype)
+    source, stride, block, n_blocks, fresh = rows, width, 0, n_out, k0 == 0
+    if n_out == 0:
+        source, stride, block, n_blocks, fresh = flat, n * width, k0, size, True
     for i in range(first, last):
         start = (2 * n + i) * width
-        if n_out == 0:
-            scatter_blocks(i, flat, start, n * width, k0, size, column, n_columns, y, True)
-        else:
+        if n_out:
             mix_rows(part, flat, np.int64(start), np.int64(n * width), rows, np.int64(0), width, width)
-            scatter_blocks(i, rows, 0, width, 0, n_out, column, n_columns, y, k0 == 0)
+        scatter_blocks(i, source, 0 if n_out else start, stride, block, n_blocks, column, n_columns, y, fresh)
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, inline="always")
 def _load_terms(first, last, a, k0, size, column, n_columns, buffer, z):  # type: ignore[no-untyped-def]
     """Set slots 0 ... size - 1 of the buffer to the coefficients of degrees k0 ... in Clenshaw's rule."""
     n, width, n_in = buffer.shape[1], buffer.shape[2], a.shape[0]
     flat = buffer.reshape(-1)
     part = np.ascontiguousarray(a[:, k0 : k0 + size].T)
     rows = np.empty(n_in * width, buffer.dtype)
+    target, stride, block, n_blocks = rows, width, 0, n_in
+    if n_in == 0:
+        target, stride, block, n_blocks = flat, n * width, k0, size
     for i in range(first, last):
-        if n_in == 0:
-            gather_blocks(i, z, k0, size, column, n_columns, flat, i * width, n * width, width)
-        else:
-            gather_blocks(i, z, 0, n_in, column, n_columns, rows, 0, width, width)
-            mix_rows(part, rows, np.int64(0), width, flat, np.int64(i * width), np.int64(n * width), width)
+        start = i * width
+        gather_blocks(i, z, block, n_blocks, column, n_columns, target, 0 if n_in else start, stride, width)
+        if n_in:
+            mix_rows(part, rows, np.int64(0), width, flat, np.int64(start), np.int64(n * width), width)
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, inline="always")
 def _terms_step(first, last, graph, k, q, column, n_columns, x, buffer):  # type: ignore[no-untyped-def]
     """Set rows of slot q + 2 of the buffer to T_k x, from the two slots before it."""
     one = x.dtype.type(1)
     t, out = buffer[q + 1], buffer[q + 2]
     if k == 0:
         gather(first, last, x, column, n_columns, out)
-    elif k == 1:
-        _step(first, last, graph, one, one - one, t, t, out, False)
     else:
-        _step(first, last, graph, one + one, one, t, buffer[q], out, False)
+        factor, minus, t_old = (one, one - one, t) if k == 1 else (one + one, one, buffer[q])
+        _step(first, last, graph, factor, minus, t, t_old, out, False)
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, inline="always")
 def _combine_step(first, last, graph, k, q, buffer):  # type: ignore[no-untyped-def]
     """Add to rows of slot q of the buffer what Clenshaw's rule takes from the two slots after it."""
     one = buffer.dtype.type(1)
@@ -89,7 +91,7 @@ def _combine_step(first, last, graph, k, q, buffer):  # type: ignore[no-untyped-
     _step(first, last, graph, factor, one, buffer[q + 1], buffer[q + 2], buffer[q], True)
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, inline="always")
 def _carry_up(first, last, buffer, capacity):  # type: ignore[no-untyped-def]
     """Put rows of the last two terms before the next ones."""
     flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
@@ -98,7 +100,7 @@ def _carry_up(first, last, buffer, capacity):  # type: ignore[no-untyped-def]
         copy_row(flat, np.int64((capacity + q) * slot + start), flat, np.int64(q * slot + start), size)
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, inline="always")
 def _carry_down(first, last, buffer, size, fresh):  # type: ignore[no-untyped-def]
     """Put rows of the last two sums of Clenshaw's rule above the next ``size`` degrees, or zeros at the start."""
     flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
@@ -112,7 +114,7 @@ def _carry_down(first, last, buffer, size, fresh):  # type: ignore[no-untyped-de
             copy_row(flat, np.int64(q * slot + start), flat, target, n)
 
 
-@njit
+@njit(inline="always")
 def _operate_terms(first, last, graph, a, operation, column, n_columns, x, y, buffer):  # type: ignore[no-untyped-def]
     """Do one operation of the program of :func:`terms_of_tiles` on some rows."""
     kind, k, q = operation[0], operation[1], operation[2]
@@ -124,7 +126,7 @@ def _operate_terms(first, last, graph, a, operation, column, n_columns, x, y, bu
         _emit_terms(first, last, a, k, q, column, n_columns, buffer, y)
 
 
-@njit
+@njit(inline="always")
 def _operate_combine(first, last, graph, a, operation, column, n_columns, z, y, buffer):  # type: ignore[no-untyped-def]
     """Do one operation of the program of :func:`combine_tiles` on some rows."""
     kind, k, q = operation[0], operation[1], operation[2]
@@ -137,6 +139,16 @@ def _operate_combine(first, last, graph, a, operation, column, n_columns, z, y, 
         scatter(first, last, buffer[0], column, n_columns, y)
 
 
+@njit(inline="always")
+def _share(ticket, by_rows, chunks, n_operations, n, mine):  # type: ignore[no-untyped-def]
+    """Return what a ticket stands for: the tile, a range of rows, a range of operations, and the buffer."""
+    if by_rows:
+        step, c = divmod(ticket, chunks.size - 1)
+        tile, p = divmod(step, n_operations)
+        return tile, chunks[c], chunks[c + 1], p, p + 1, 0
+    return ticket, 0, n, 0, n_operations, mine
+
+
 # The next two differ in the operations that they call. numba's cache on disk tells functions apart by their place in
 # the source alone, so that they cannot be made from one.
 
@@ -144,20 +156,14 @@ def _operate_combine(first, last, graph, a, operation, column, n_columns, z, y, 
 @compiled()
 def terms_of_tiles(graph, a, program, edges, chunks, by_rows, x, y, buffers, board, mine, budget):  # type: ignore[no-untyped-def]
     """Set y[:, :, s] to the sum over k of a[s, k] T_k x; without ``a``, y[:, :, k] to T_k x."""
-    n, n_chunks, n_operations = x.shape[1], chunks.size - 1, program.shape[0]
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
             return ticket
-        if by_rows:
-            step, c = divmod(ticket, n_chunks)
-            tile, p = divmod(step, n_operations)
-            column, size = edges[tile], edges[tile + 1] - edges[tile]
-            _operate_terms(chunks[c], chunks[c + 1], graph, a, program[p], column, size, x, y, buffers[0])
-        else:
-            column, size = edges[ticket], edges[ticket + 1] - edges[ticket]
-            for p in range(n_operations):
-                _operate_terms(0, n, graph, a, program[p], column, size, x, y, buffers[mine])
+        tile, first, last, start, stop, b = _share(ticket, by_rows, chunks, program.shape[0], x.shape[1], mine)
+        column, size = edges[tile], edges[tile + 1] - edges[tile]
+        for p in range(start, stop):
+            _operate_terms(first, last, graph, a, program[p], column, size, x, y, buffers[b])
         finish(board)
     return MORE
 
@@ -165,20 +171,14 @@ def terms_of_tiles(graph, a, program, edges, chunks, by_rows, x, y, buffers, boa
 @compiled()
 def combine_tiles(graph, a, program, edges, chunks, by_rows, z, y, buffers, board, mine, budget):  # type: ignore[no-untyped-def]
     """Set y to the sum over s and k of a[s, k] T_k z[:, :, s], by Clenshaw's rule."""
-    n, n_chunks, n_operations = z.shape[1], chunks.size - 1, program.shape[0]
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
             return ticket
-        if by_rows:
-            step, c = divmod(ticket, n_chunks)
-            tile, p = divmod(step, n_operations)
-            column, size = edges[tile], edges[tile + 1] - edges[tile]
-            _operate_combine(chunks[c], chunks[c + 1], graph, a, program[p], column, size, z, y, buffers[0])
-        else:
-            column, size = edges[ticket], edges[ticket + 1] - edges[ticket]
-            for p in range(n_operations):
-                _operate_combine(0, n, graph, a, program[p], column, size, z, y, buffers[mine])
+        tile, first, last, start, stop, b = _share(ticket, by_rows, chunks, program.shape[0], z.shape[1], mine)
+        column, size = edges[tile], edges[tile + 1] - edges[tile]
+        for p in range(start, stop):
+            _operate_combine(first, last, graph, a, program[p], column, size, z, y, buffers[b])
         finish(board)
     return MORE
 

@@ -14,15 +14,23 @@ from cayleygsp.eigenbasis import eigenbasis_seconds
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.cayley import CayleyFilter
 from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
-from cayleygsp.filters.frames import LARGEST_BOUND, frame_bounds, frame_response, invert_frame
+from cayleygsp.filters.frames import (
+    LARGEST_BOUND,
+    complement_of,
+    frame_bounds,
+    frame_response,
+    invert_frame,
+    invert_tight_frame,
+)
 from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
 from cayleygsp.filters.signals import SignalBlock
 from cayleygsp.laplacians import Laplacian, laplacian
-from cayleygsp.methods.base import Applied, over
+from cayleygsp.methods.base import Applied
 from cayleygsp.methods.choice import WORTH_KNOWING, make_method
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.diffusion import Heat
 from cayleygsp.responses.function import as_response
+from cayleygsp.responses.tight import tight_bank
 
 
 class FilterBank:
@@ -76,6 +84,74 @@ class FilterBank:
         self.reason = asked if reason is None else asked.replace("asked for", reason, 1)
         self.gains = self._method.gains
         self.method: Method = self._method.name  # type: ignore[assignment]
+        self._tight_bound: float | None = None  # what the squared responses add up to, where that is known to be one
+
+    @classmethod
+    def tight(
+        cls,
+        graph: GraphLike,
+        name: str = "meyer",
+        n_filters: int = 6,
+        *,
+        method: Method = "auto",
+        tol: float = 1e-6,
+        kind: LaplacianKind | None = None,
+    ) -> FilterBank:
+        """Return a tight frame by its name: filters whose squared responses add up to one on the whole spectrum.
+
+        Parameters
+        ----------
+        graph, method, tol, kind
+            As for :class:`FilterBank`.
+        name : {"meyer", "itersine"}
+            Which, see :func:`cayleygsp.responses.tight_bank`; both are proved, with a tolerance that is relative to
+            one. Meyer's wavelets are smoother, and need fewer products for a small tolerance.
+        n_filters : int
+            How many, at least 2.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import cayleygsp as cg
+        >>> bank = cg.FilterBank.tight(cg.gallery.grid(8), "meyer", 4)
+        >>> bank.frame_bounds()
+        (1.0, 1.0)
+        >>> f = np.arange(64.0)
+        >>> bool(np.allclose(bank.reconstruct(bank.filter(f), tol=1e-5), f, atol=1e-2))
+        True
+        """
+        L = laplacian(graph, kind)
+        bank = cls(L, tight_bank(name, n_filters, max(L.lmax, L.lmax_bound) or 1.0), method=method, tol=tol)
+        bank._tight_bound = 1.0
+        return bank
+
+    def complement(self, bound: float | None = None) -> FilterBank:
+        r"""Return the bank with one filter more, :math:`\sqrt{b - \sum_i g_i(\Delta)^2}`, which makes it a tight frame.
+
+        Parameters
+        ----------
+        bound : float, optional
+            b, what the squared responses then add up to: at least a thousandth more than they do now at any frequency,
+            and a tenth more by default. The nearer it is, the steeper the new response, and the more products it takes.
+
+        Returns
+        -------
+        FilterBank
+            Its frame bounds are both b, and :meth:`reconstruct` needs no iteration. The new filter is proved if those
+            of this bank are: where the sum of the squares is a polynomial up to a proved error, the root of what is
+            left is analytic in an ellipse that the distance from zero proves.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> bank = cg.FilterBank(cg.gallery.ring(16), [cg.responses.Heat(1.0)]).complement(bound=2.0)
+        >>> len(bank), bank.frame_bounds()
+        (2, (2.0, 2.0))
+        """
+        new = complement_of(self.laplacian, self.responses, bound)
+        bank = FilterBank(self.laplacian, [*self.responses, new], tol=self.tol)
+        bank._tight_bound = new.bound
+        return bank
 
     @classmethod
     def from_pygsp(cls, pygsp_filter: Any, *, method: Method = "auto", tol: float = 1e-6) -> FilterBank:
@@ -84,7 +160,8 @@ class FilterBank:
         Parameters
         ----------
         pygsp_filter : pygsp.filters.Filter
-            Any of PyGSP's filters but ``Modulation``, or one of your own; its kernels are taken as they are. Errors are
+            Any of PyGSP's filters, or one of your own; its kernels are taken as they are. ``Modulation`` is refused: it
+            multiplies by the eigenvectors of the graph, and is no function of frequency. Errors are
             proved for ``Heat``, whose scale PyGSP counts in units of :math:`1/\lambda_{max}`; of other kernels samples
             are known.
         method, tol
@@ -107,7 +184,7 @@ class FilterBank:
         if not isinstance(pygsp_filter._kernels, list) or len(pygsp_filter._kernels) != pygsp_filter.n_filters:
             raise ValueError(
                 f"`pygsp_filter` must have one function of frequency per filter, got {type(pygsp_filter).__name__}, "
-                "whose filters PyGSP knows at the eigenvalues of its graph alone"
+                "which multiplies by the eigenvectors of its graph and is known at their eigenvalues alone"
             )
         kernels: list[Any] = [_flat(kernel) for kernel in pygsp_filter._kernels]
         if isinstance(pygsp_filter, filters.Heat):
@@ -175,11 +252,15 @@ class FilterBank:
         applied = self._method.apply_bank(block.real, certify=return_info)
         restored = [block.restore(y) for y in applied.signals]
         bounds = total_bounds(applied.error_bound, np.stack([one.rounding for one in restored]))
+        # a response of zero has nothing to lose by underflow
+        bounds = np.where((self.gains[:, None] == 0) & (np.asarray(applied.error_bound) == 0), 0.0, bounds)
         info = self._info(applied, bounds.max(axis=1, initial=0.0), self.gains)
         overflows = any(one.overflows for one in restored)
         if overflows or not info.converged:
-            worst = int(np.argmax(over(np.asarray(info.error_bound), self.gains)))
-            reached = float(np.asarray(info.error_bound)[worst])
+            errors = np.asarray(info.error_bound)
+            beyond = np.where(errors > 0, np.inf, 0.0)  # of a gain of zero
+            worst = int(np.argmax(np.divide(errors, self.gains, out=beyond, where=self.gains > 0)))
+            reached = float(errors[worst])
             whose = f"the error of filter {worst}"
             warn_of_error("the bank", self.tol, reached, float(self.gains[worst]), overflows, block.dtype, whose)
         filtered = np.stack([one.signals for one in restored], axis=-1)
@@ -250,7 +331,8 @@ class FilterBank:
 
         They hold on the whole interval that the spectrum lies in, not only at samples: the sum of the squared responses
         is expanded in a series, whose extremes are bounded between the points where it is looked at. They are proved if
-        the responses are. A is 0 where the sum cannot be told from 0: it is known to about 1e-7 of B.
+        the responses are; of responses of which samples are known it is looked at up to where Lanczos steps see the end
+        of the spectrum. A is 0 where the sum cannot be told from 0: it is known to about 1e-7 of B.
 
         Examples
         --------
@@ -260,6 +342,8 @@ class FilterBank:
         >>> round(B, 5)
         1.25
         """
+        if self._tight_bound is not None:
+            return self._tight_bound, self._tight_bound
         return frame_bounds(self.laplacian, self.responses, self.tol)
 
     @overload
@@ -274,8 +358,9 @@ class FilterBank:
     ) -> Array | tuple[Array, FilterInfo]:
         r"""Return the signals whose coefficients come nearest to the given ones, which undoes :meth:`filter`.
 
-        Solves :math:`S x = \sum_i g_i(\Delta) c_i` with the frame operator :math:`S = \sum_i g_i(\Delta)^2` by
-        conjugate gradients; the error is at most the residual over A.
+        A tight frame is inverted by its synthesis. Otherwise :math:`S x = \sum_i g_i(\Delta) c_i` is solved with the
+        frame operator :math:`S = \sum_i g_i(\Delta)^2` by conjugate gradients, and the error is at most the residual
+        over A.
 
         Parameters
         ----------
@@ -309,12 +394,15 @@ class FilterBank:
                 f"`reconstruct` needs a frame: the sum of the squared responses is only known to be between {A:.3g} "
                 f"and {B:.3g} on the spectrum; add a filter that passes what the others stop, or scale the responses"
             )
-        # as near as rounding allows: what they miss is counted in the end
-        S = GraphFilter(self.laplacian, frame_response(self.responses), method="auto", tol=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             precise = FilterBank(self.laplacian, self.responses, method=self.method, tol=min(self.tol, 0.1 * tol))
-            signals, info = invert_frame(S, precise, c, A, tol)
+            if self._tight_bound is not None:
+                signals, info = invert_tight_frame(precise, c, A, tol)
+            else:
+                # as near as rounding allows: what they miss is counted in the end
+                S = GraphFilter(self.laplacian, frame_response(self.responses), method="auto", tol=None)
+                signals, info = invert_frame(S, precise, c, A, tol)
         if not info.converged:
             worst = float(np.max(info.error_bound))
             overflows = info.certificate == "none"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, overload
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from cayleygsp._memory import available_memory, format_bytes
-from cayleygsp._typing import Array, ArrayLike, Method
+from cayleygsp._typing import Array, ArrayLike, FloatArray, Method
 from cayleygsp._validation import check_choice, check_integer, check_positive, check_signals, check_vertex
 from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
 from cayleygsp.filters.info import FilterInfo
@@ -134,25 +135,34 @@ class GraphFilter(LinearOperator):
         """
         block = SignalBlock(check_signals(signals, self.n_vertices), self._method, self.gain)
         applied = self._method.apply_bank(block.real, certify=return_info)
-        filtered, info = self._conclude(block, applied, applied.signals[0])
-        return (filtered, info) if return_info else filtered
+        filtered, bounds = self._conclude(block, applied, applied.signals[0])
+        return (filtered, self._describe(block, applied, bounds)) if return_info else filtered
 
-    def _conclude(self, block: SignalBlock, applied: Applied, y: Array) -> tuple[Array, FilterInfo]:
-        """Return the answer as the signals were with what is known of it, and warn if that is not enough."""
+    def _conclude(self, block: SignalBlock, applied: Applied, y: Array) -> tuple[Array, FloatArray]:
+        """Return the answer as the signals were with a bound for each real column, and warn if that is not enough."""
         restored = block.restore(y)
         bounds = total_bounds(applied.error_bound, restored.rounding).reshape(-1)
-        converged = bool((bounds <= self.tol * self.gain if self.tol is not None else np.isfinite(bounds)).all())
-        if restored.overflows or not (converged or self._n_iter is not None):  # a number of sweeps is the user's choice
-            worst = float(bounds.max(initial=0.0))
+        worst = max(bounds.tolist(), default=0.0)
+        # a number of sweeps is the user's choice
+        if restored.overflows or not (self._n_iter is not None or self._is_enough(worst)):
             warn_of_error(f"method={self.method!r}", self.tol, worst, self.gain, restored.overflows, block.dtype)
-        return restored.signals, FilterInfo(
+        return restored.signals, bounds
+
+    def _is_enough(self, bound: float) -> bool:
+        """Compare a bound with the tolerance; without one, it must be finite."""
+        return math.isfinite(bound) if self.tol is None else bound <= self.tol * self.gain
+
+    def _describe(self, block: SignalBlock, applied: Applied, bounds: FloatArray) -> FilterInfo:
+        """Return what is known of an answer."""
+        worst = max(bounds.tolist(), default=0.0)
+        return FilterInfo(
             method=self.method,
             error_bound=block.bound(bounds),
-            converged=converged,
+            converged=self._is_enough(worst),
             n_matvecs=applied.n_matvecs,
             tol=self.tol,
             gain=self.gain,
-            certificate=self._method.certificate if np.isfinite(bounds).all() else "none",
+            certificate=self._method.certificate if math.isfinite(worst) else "none",
             reason=self.reason,
             residuals=applied.residuals,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from typing import Any
@@ -29,6 +30,11 @@ def check_gain(L: Laplacian, response: Response, name: str) -> None:
             f"`{name}` must have a zoom of at most {_LARGEST_ZOOM:g}, also where it is multiplied by the bound "
             f"{L.lmax:.3g} of the spectrum, got {zoom:.3g}"
         )
+    if L.lmax_bound > response.highest_frequency * (1 + 1e-12):
+        raise ValueError(
+            f"`{name}` must be known on all of the spectrum, which may reach up to {L.lmax_bound:.12g}, got "
+            f"{response!r} that was made for frequencies up to {response.highest_frequency:.12g}"
+        )
     gain = filter_gain(L, response)
     if not gain <= _LARGEST_GAIN:
         raise ValueError(
@@ -40,8 +46,7 @@ def check_gain(L: Laplacian, response: Response, name: str) -> None:
 def total_bounds(error_bound: float | FloatArray, rounding: FloatArray) -> FloatArray:
     """Add the rounding of the way back to a method's bound; what is not a number counts as infinite."""
     bounds: FloatArray = np.asarray(error_bound) + rounding
-    missing = np.isnan(bounds)
-    return np.where(missing, np.inf, bounds) if missing.any() else bounds
+    return np.where(np.isnan(bounds), np.inf, bounds) if math.isnan(sum(bounds.ravel().tolist())) else bounds
 
 
 def warn_of_error(

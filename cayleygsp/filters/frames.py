@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
+from cayleygsp._validation import check_positive
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.info import FilterInfo
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import over
 from cayleygsp.methods.conjugate_gradients import block_cg
 from cayleygsp.responses.base import ProductResponse, Response, SumResponse
-from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
+from cayleygsp.responses.complement import ComplementResponse
+from cayleygsp.responses.series import chebyshev_nodes
 
-# Points per degree at which a series is looked at for its extremes, and how many at most: between them it is at most
-# 1/cos(π/8192) times as far from the middle of its range, 7e-8 of it.
-_POINTS_PER_DEGREE = 4096
-_MOST_POINTS = 2**23
+# How much more than the squared responses add up to a tight frame has at least, and has by default.
+LEAST_ROOM = 1e-3
+_ROOM = 0.1
 
 # Frame bounds beyond this and below one over it leave no room for squares.
 LARGEST_BOUND = 1e100
@@ -62,32 +64,79 @@ def frame_bounds(L: Laplacian, responses: Sequence[Response], tol: float) -> tup
         How sharp the bounds are, relative to the largest sum.
     """
     s = frame_response(responses)
-    # known eigenvalues may end before the bound of the spectrum, as the kernels of some banks do
-    top = float(L.eigenvalues[-1]) + L.eigenbasis.residual if L.has_eigenbasis else L.lmax_bound
+    top = _top(L, s)
     points = chebyshev_nodes(256, top, L.lmin)
     with np.errstate(over="ignore", invalid="ignore"):
         scale = max(float(np.abs(s(np.maximum(points, 0.0))).max()), 1e-300)
     if not scale <= LARGEST_BOUND:
         raise ValueError(f"`responses` must have squares that sum up to at most {LARGEST_BOUND:g}, got {scale:.3g}")
-    low, high = series_range(s.series(top, tol * scale, lmin=L.lmin))
+    low, high = s.series(top, tol * scale, lmin=L.lmin).range()
     return max(low, 0.0), high
 
 
-def series_range(series: ChebyshevSeries) -> tuple[float, float]:
-    r"""Return an interval that holds all that the response of a series is on its interval.
+def _top(L: Laplacian, s: Response) -> float:
+    """Return up to where the frequencies reach: known eigenvalues, or bounds, may end where the kernels of a bank do.
 
-    A polynomial of degree K is nowhere larger than :math:`1/\cos(\pi K/2N)` times its maximum on N Chebyshev points
-    (Ehlich and Zeller, 1964); this is used about the middle of the values that are seen.
+    Where nothing but samples is known of the responses, the spectrum is taken to end where Lanczos steps see its end.
     """
-    if series.length == 0 or series.degree == 0:
-        return float(series.coeffs[0]) - series.error, float(series.coeffs[0]) + series.error
-    n_points = max(min(_POINTS_PER_DEGREE * series.degree, _MOST_POINTS), 2 * series.degree + 2)
-    values = series.at_nodes(n_points)
-    middle = (float(values.max()) + float(values.min())) / 2
-    rounding = 2**-50 * float(np.log2(n_points) + 4) * series.size
-    reach = (float(np.abs(values - middle).max()) + rounding) / np.cos(np.pi * series.degree / (2 * n_points))
-    reach = float(reach) + rounding + series.error
-    return middle - reach, middle + reach
+    if L.has_eigenbasis:
+        return float(L.eigenvalues[-1]) + L.eigenbasis.residual
+    return L.lmax_bound if s.certificate == "proved" else min(L.lanczos_upper, L.lmax_bound)
+
+
+def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | None) -> ComplementResponse:
+    """Return the response that makes a tight frame of a bank on a graph.
+
+    Parameters
+    ----------
+    L : Laplacian
+        Gives the interval.
+    responses : sequence of Response
+        Those of the bank.
+    bound : float or None
+        What the squares are to add up to; by default some more than they do anywhere.
+    """
+    top = max(L.lmax, L.lmax_bound)
+    s = frame_response(responses)
+    scale = max(float(np.abs(s(np.maximum(chebyshev_nodes(256, top, L.lmin), 0.0))).max()), 1e-300)
+    upper = s.series(top, 1e-6 * scale, lmin=L.lmin).range()[1]
+    least = upper * (1 + LEAST_ROOM)
+    if bound is None:
+        bound = upper * (1 + _ROOM)
+    elif not least <= check_positive(bound, "bound") <= LARGEST_BOUND:
+        raise ValueError(
+            f"`bound` must be at least {least:.6g}, what the squared responses add up to and a thousandth of it, got "
+            f"{bound:g}: nearer to them the complement is not smooth"
+        )
+    return ComplementResponse(responses, bound)
+
+
+def invert_tight_frame(bank: FrameBank, c: Array, bound: float, tol: float) -> tuple[Array, FilterInfo]:
+    """Return the synthesis over the one frame bound, which inverts the analysis.
+
+    Parameters
+    ----------
+    bank : FrameBank
+        Puts the coefficients together.
+    c : numpy.ndarray, shape (n, n_filters) or (n, n_signals, n_filters)
+        The coefficients, checked.
+    bound : float
+        What the squared responses add up to.
+    tol : float
+        Error allowed, relative to the norm of the coefficients over the root of the bound.
+    """
+    signals, info = bank.synthesize(c, return_info=True)
+    gain = 1 / math.sqrt(bound)
+    real = np.dtype(signals.dtype).type(0).real.dtype
+    error = np.asarray(info.error_bound) / bound + float(np.finfo(real).eps) * gain
+    return (signals / real.type(bound)).astype(signals.dtype), replace(
+        info,
+        error_bound=error if error.ndim else float(error),
+        converged=bool((error <= tol * gain).all()),
+        tol=tol,
+        gain=gain,
+        reason=f"synthesis by a tight frame; {info.reason}",
+    )
 
 
 def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, tol: float) -> tuple[Array, FilterInfo]:

@@ -33,7 +33,8 @@ class FilterInfo:
         The tolerance that was asked for.
     gain : float or numpy.ndarray
         Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it. For a
-        bank one per filter, for a synthesis the root of the sum of their squares.
+        bank one per filter, for a synthesis the root of the sum of their squares. The filters of Itersine and Meyer
+        count as having a gain of one, also where they lie above all frequencies of the graph.
     certificate : {"proved", "sampled", "estimated", "none"}
         What the bound rests on: "sampled" if nothing but samples is known of the response (a function
         given by a user without its slope), "estimated" if the bound rests on a λ_max that is not guaranteed (a

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array, FloatArray, IntArray
+from cayleygsp._validation import seems_finite
 from cayleygsp.methods.base import FilterMethod, column_norms, over
 
 # Sizes of signals that are filtered as they are; squares of others, or their answers, may leave the range of numbers.
@@ -20,11 +21,12 @@ _SAFE_GAINS = (1e-100, 1e100)
 
 # The smallest positive number of each precision.
 _SMALLEST = {np.dtype(one): float(np.finfo(one).smallest_subnormal) for one in (np.float32, np.float64)}
+_DOUBLE = np.dtype(np.float64)
 
 # Operations behind one number of an answer, each of which may lose a subnormal number.
 _OPERATIONS = 2.0**34
 
-# Numbers that are rounded at once on the way back: few enough to take no memory beside the signals.
+# Numbers that are looked at or rounded at once: few enough to take no memory beside the signals.
 _NUMBERS = 2**14
 
 
@@ -39,15 +41,13 @@ class Restored:
     rounding : numpy.ndarray
         For each real column a bound of what was lost on the way back, relative to the norm of the signal; infinite
         where the answer is not finite.
+    overflows : bool
+        Whether some number is beyond the range of its type.
     """
 
     signals: Array
     rounding: FloatArray
-
-    @property
-    def overflows(self) -> bool:
-        """Whether some number is beyond the range of its type."""
-        return bool(np.isinf(self.rounding).any())
+    overflows: bool
 
 
 class SignalBlock:
@@ -78,7 +78,7 @@ class SignalBlock:
         self.dtype = signals.dtype
         self.gain = gain
         self.is_complex = signals.dtype.kind == "c"
-        real_dtype = signals.real.dtype
+        self.real_dtype = real_dtype = signals.real.dtype
         n_columns = math.prod(self.shape[1:])
         columns = signals.reshape(*signals.shape[: 1 + by_filter], n_columns)
         if self.is_complex:
@@ -101,18 +101,17 @@ class SignalBlock:
 
     def restore(self, y: Array) -> Restored:
         """Return one filter's answer of shape (n, m) as the caller's signals were, with what was lost by that."""
-        target = np.finfo(self.dtype).dtype
-        if y.dtype == target and self.exponents is None:
-            result = y
-            rounding: FloatArray = np.zeros(y.shape[1])
-            if not _seems_finite(y):
-                rounding[~np.isfinite(y).all(axis=0)] = np.inf
-        else:
-            result, rounding = self._round(y, target)
-        rounding = rounding + self._underflow(y.dtype)
+        result, rounding, overflows = y, self._underflow(y.dtype), False
+        if y.dtype != self.real_dtype or self.exponents is not None:
+            result, lost = self._round(y, self.real_dtype)
+            rounding = rounding + lost
+            overflows = bool(np.isinf(rounding).any())
+        elif not seems_finite(y):
+            beyond = ~np.isfinite(y).all(axis=0)
+            rounding, overflows = np.where(beyond, np.inf, rounding), bool(beyond.any())
         if self.is_complex:
             result = np.ascontiguousarray(result).view(self.dtype)
-        return Restored(result.reshape(self.shape), rounding)
+        return Restored(result.reshape(self.shape), rounding, overflows)
 
     def _round(self, y: Array, target: Any) -> tuple[Array, FloatArray]:
         """Scale back and round to the caller's type; the distance is measured, overflow and underflow included."""
@@ -139,9 +138,11 @@ class SignalBlock:
         if self.gain == 0:
             return np.zeros_like(self.peaks)
         peaks = self.peaks if self.exponents is None else np.ldexp(self.peaks, -self.exponents)
-        lost = _OPERATIONS * _SMALLEST[np.dtype(dtype)] * math.sqrt(self.real.shape[-2])
-        # a signal of zeros loses nothing
-        return lost / np.where(peaks > 0, peaks, np.inf) + _OPERATIONS * _SMALLEST[np.dtype(np.float64)] * (peaks > 0)
+        lost = _OPERATIONS * _SMALLEST[dtype] * math.sqrt(self.real.shape[-2])
+        of_response = _OPERATIONS * _SMALLEST[_DOUBLE]
+        if 0.0 in peaks.tolist():  # a signal of zeros loses nothing
+            return np.where(peaks > 0, lost / np.where(peaks > 0, peaks, np.inf) + of_response, 0.0)
+        return lost / peaks + of_response
 
     def bound(self, bounds: FloatArray) -> float | FloatArray:
         """Turn a bound for each real column into one number or one per signal."""
@@ -150,16 +151,12 @@ class SignalBlock:
         return float(bounds[0]) if len(self.shape) == 1 else bounds
 
 
-def _seems_finite(y: Array) -> bool:
-    """Return whether a sum is finite, in one pass without a temporary array; where it is, so are the numbers."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(y.sum())
-
-
 def _peaks(columns: Array) -> FloatArray:
     """Return the largest absolute value of each column, as float64."""
+    if columns.size <= _NUMBERS:
+        return np.abs(columns).max(axis=-2, initial=0.0).astype(np.float64, copy=False)
     largest = np.maximum(columns.max(axis=-2, initial=0.0), -columns.min(axis=-2, initial=0.0))
-    return largest.astype(np.float64)
+    return largest.astype(np.float64, copy=False)
 
 
 def _exponents(peaks: FloatArray, dtype: Any, gain: float) -> IntArray | None:
@@ -170,6 +167,9 @@ def _exponents(peaks: FloatArray, dtype: Any, gain: float) -> IntArray | None:
     """
     low, high = _SAFE_SIZES[dtype]
     ordinary = gain == 0 or _SAFE_GAINS[0] <= gain <= _SAFE_GAINS[1]
+    sizes = peaks.tolist()
+    if ordinary and low <= min(sizes, default=low) and max(sizes, default=low) <= high:
+        return None
     shift = 0 if ordinary else -int(np.frexp(gain)[1]) // 3
     far = (peaks > 0) & ((peaks < low) | (peaks > high) | (shift != 0))
     return np.where(far, np.frexp(peaks)[1] - shift, 0) if far.any() else None

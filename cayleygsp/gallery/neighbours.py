@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial import cKDTree
 
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp._validation import check_integer
@@ -41,6 +40,8 @@ def sensor(n_vertices: int, n_neighbors: int = 6, rng: np.random.Generator | int
     >>> bool(np.diff(graph.W.indptr).min() >= 6)
     True
     """
+    from scipy.spatial import cKDTree  # takes long to load
+
     n = check_integer(n_vertices, "n_vertices", at_least=2)
     k = _check_neighbors(n_neighbors, n)
     points = np.random.default_rng(rng).random((n, 2))

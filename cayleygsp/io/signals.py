@@ -92,14 +92,34 @@ def read_table_stream(stream: Readable, file: Path) -> Table:
         return Table(native(np.lib.format.read_array(BytesIO(content), allow_pickle=False)))
 
 
-def ordered_signal(table: Table, file: Path, n_vertices: int, labels: ArrayLike | None) -> Array:
-    """Return the numbers of a table as a checked signal, in the order of the vertices."""
+def ordered_signal(
+    table: Table, file: Path, n_vertices: int, labels: ArrayLike | None, *, missing: bool = False
+) -> Array:
+    """Return the numbers of a table as a checked signal, in the order of the vertices.
+
+    Parameters
+    ----------
+    table : Table
+        Numbers, and names of the rows if there are any.
+    file : pathlib.Path
+        What messages call it.
+    n_vertices : int
+        How many rows there must be.
+    labels : array_like, optional
+        The names of the vertices.
+    missing : bool
+        Whether NaN stands for values that are missing; else it is rejected.
+    """
     values = table.values
     if values.ndim == 2 and values.shape[1] == 0:
         raise InputError(f"{quoted(file)} must have at least one signal, got shape {values.shape}: no columns")
     if table.names is not None:
         values = values[_rows(table.names, file, n_vertices, labels)]
-    return check_signals(values, n_vertices, name=printable(file))
+    gaps = np.isnan(values) if missing and values.dtype.kind == "f" else None
+    if gaps is None or not gaps.any():
+        return check_signals(values, n_vertices, name=printable(file))
+    known = check_signals(np.where(gaps, 0, values), n_vertices, name=printable(file))
+    return np.where(gaps, np.nan, known).astype(known.dtype)
 
 
 def _rows(names: list[str], file: Path, n_vertices: int, labels: ArrayLike | None) -> list[int]:

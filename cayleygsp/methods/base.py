@@ -105,11 +105,11 @@ def filter_gain(L: Laplacian, response: Response) -> float:
 
     λ_max is replaced by a lower bound of it: the quick one if the response is not much larger beyond. Eigenvalues that
     are known are looked at, and so are the places that the response names. Looked for once for each graph and response;
-    infinite where the response leaves the range of numbers.
+    infinite where the response leaves the range of numbers. Parts of a tight frame count as having a gain of one.
     """
     known = _gains.setdefault(L, WeakKeyDictionary()).setdefault(response, {})
     if L.has_eigenbasis not in known:
-        known[L.has_eigenbasis] = _find_gain(L, response)
+        known[L.has_eigenbasis] = max(_find_gain(L, response), response.least_gain)
     return known[L.has_eigenbasis]
 
 

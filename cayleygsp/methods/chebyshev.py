@@ -91,7 +91,12 @@ class ChebyshevMethod(FilterMethod):
         reached = self._spectrum[1] <= self.series[0].lmax or all(_is_polynomial(g) for g in responses)
         if any(series.certificate == "sampled" for series in self.series):
             self.certificate = "sampled"
-            where = f"and at all {L.n_vertices} eigenvalues" if L.has_eigenbasis else "and not at the eigenvalues"
+            where = (
+                f"and at all {L.n_vertices} eigenvalues"
+                if L.has_eigenbasis
+                else "and not at the eigenvalues: a feature narrower than a five-thousandth of the spectrum may have "
+                "been overlooked, unless `breakpoints` name it"
+            )
             self.evidence = f"the response was compared with its series at some thousand frequencies {where}"
         elif self.series[0].lmax < L.lmax_bound and not (L.has_eigenbasis and reached):
             self.certificate = "estimated"
@@ -131,7 +136,7 @@ class ChebyshevMethod(FilterMethod):
         if series.certificate == "sampled" and L.has_eigenbasis:
             lam = L.eigenvalues
             error = max(error, float(np.abs(response.on_spectrum(lam) - series(lam)).max()))
-        return replace(series, error=error)
+        return series if error == series.error else replace(series, error=error)
 
     def _floor(self, series: ChebyshevSeries, dtype: Any) -> float:
         return _recurrence_rounding(series, self.laplacian.rounding_norm, dtype, self._spectrum)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from cayleygsp._typing import Array, FloatArray
+from cayleygsp.methods.aggregation import AggregationLevel, aggregation_levels
 
 # Vertices of the coarsest level, which is solved densely.
 _COARSEST = 200
@@ -36,18 +37,9 @@ class BlockCycle:
     """
 
     def __init__(self, A: sparse.csr_array) -> None:
-        from pyamg import smoothed_aggregation_solver
-
         matrix = sparse.csr_matrix(A)
         matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-        # `local` weights need no random vectors: the hierarchy is the same every time
-        hierarchy = smoothed_aggregation_solver(
-            matrix,
-            symmetry="symmetric",
-            smooth=("jacobi", {"omega": 4.0 / 3.0, "weighting": "local"}),
-            max_coarse=_COARSEST,
-        )
-        levels = hierarchy.levels
+        levels = aggregation_levels(matrix, _COARSEST)
         self._levels = [_level(one) for one in levels[:-1]]
         self._coarse = linalg.cho_factor(levels[-1].A.toarray())
 
@@ -68,10 +60,10 @@ class BlockCycle:
         return x
 
 
-def _level(level: object) -> _Level:
-    A = sparse.csr_array(level.A)  # type: ignore[attr-defined]
+def _level(level: AggregationLevel) -> _Level:
+    A = sparse.csr_array(level.A)
     d = A.diagonal()
     # Gershgorin's bound of the spectrum of D^{-1} A; 4/3 over it is the classical damping
     radius = float((abs(A) @ np.ones(A.shape[0]) / d).max())
-    P = sparse.csr_array(level.P)  # type: ignore[attr-defined]
+    P = sparse.csr_array(level.P)
     return _Level(A, P, sparse.csr_array(P.T), (4 / 3 / radius / d)[:, None])

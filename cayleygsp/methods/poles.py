@@ -45,6 +45,11 @@ class PoleMethod(FilterMethod):
         self.gains = np.array([filter_gain(L, response) if gain is None else gain])
         self.groups = list(pole_groups(response))
         self.tol = tol
+        # of the partial fractions from the response that they stand for, if that is not themselves
+        self.missing = response.distance_on(L.lmin, L.lmax_bound)
+        if response.certificate == "sampled":
+            self.certificate = "sampled"
+            self.evidence = "the response was compared with its rational approximation at some thousand frequencies"
         self._prepare()
 
     @abstractmethod
@@ -84,7 +89,7 @@ class PoleMethod(FilterMethod):
                     size += weight * abs(r) / d**m
                 y = x
         n_terms = sum(len(residues) for _, residues in self.groups)
-        bound += unit_roundoff(np.float64) * 4 * (n_terms + 4) * size
+        bound += unit_roundoff(np.float64) * 4 * (n_terms + 4) * size + self.missing
         return Applied(total, bound, sum(len(h) for h in histories), tuple(histories))
 
     def _allowed(self, pole: complex, residues: list[complex], m: int) -> float:
@@ -93,7 +98,10 @@ class PoleMethod(FilterMethod):
         # an error of e in solve m costs Σ_{k ≥ m} |r_k| e / d^{k - m + 1}
         cost = weight * sum(abs(r) / d ** (k - m + 1) for k, r in enumerate(residues, start=1) if k >= m)
         n_terms = sum(len(residues) for _, residues in self.groups)
-        return 0.5 * self.tol * float(self.gains[0]) / (n_terms * cost) if cost else np.inf
+        allowed = self.tol * float(self.gains[0])
+        # what rounding and the approximation may take is not left for the residuals
+        left = max(allowed - self.missing - self.floor(), 0.1 * allowed)
+        return 0.8 * left / (n_terms * cost) if cost else np.inf
 
     def floor(self) -> float:
         """Return an error bound that measured residuals will hardly exceed by rounding."""
@@ -105,8 +113,8 @@ class PoleMethod(FilterMethod):
         return total
 
     def reaches_tolerance(self, tol: float | None) -> bool:
-        """Compare the rounding of the measured residuals with half the tolerance."""
-        return tol is not None and self.floor() <= 0.5 * tol * float(self.gains[0])
+        """Compare the rounding of the measured residuals with most of the tolerance."""
+        return tol is not None and self.floor() <= 0.8 * (tol * float(self.gains[0]) - self.missing)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_solvers"}

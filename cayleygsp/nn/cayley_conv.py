@@ -21,6 +21,7 @@ from cayleygsp.nn.exact import exact_conv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
 from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
+from cayleygsp.nn.sparse_signals import sparse_product
 from cayleygsp.nn.zoom_mirror import ZoomMirror
 from cayleygsp.responses.basis import basis_coefficients, basis_size, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
@@ -247,12 +248,12 @@ class CayleyConv(GraphConv):
             return super().convolve_sparse(x, laplacian)
         if self.shared_filter:
             self._check_zoom()
-            return self._filter_all(torch.sparse.mm(x, self.weight)[None], laplacian)[0]
+            return self._filter_all(sparse_product(x, self.weight)[None], laplacian)[0]
         if self.method != "chebyshev":
             return super().convolve_sparse(x, laplacian)
         self._check_zoom()
-        options = {"tol": self.tol, "real": self.real_coeffs, "zoom_hint": self._zoom_hint()}
-        return combine_powers(x, self.weight, self.log_zoom, laplacian, **options)
+        hint, real = self._zoom_hint(), self.real_coeffs
+        return combine_powers(x, self.weight, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
@@ -289,8 +290,8 @@ class CayleyConv(GraphConv):
 
     def _mix(self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian) -> Tensor:
         if self.method == "chebyshev":
-            options = {"tol": self.tol, "real": self.real_coeffs, "zoom_hint": self._zoom_hint()}
-            return cayley_conv(x, weight, log_zoom, laplacian, **options)
+            hint = self._zoom_hint()
+            return cayley_conv(x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=hint)
         if self.method == "exact":
             return exact_conv(x, weight, log_zoom, laplacian, real=self.real_coeffs)
         return jacobi_conv(x, weight, log_zoom, laplacian, self.n_iter, real=self.real_coeffs)

@@ -95,7 +95,7 @@ class ChebConv(GraphConv):
     @property
     def parameter(self) -> Parameter:
         """A parameter whose precision and device are those of the layer."""
-        return cast(Parameter, self.lins._modules["0"].weight)  # type: ignore[union-attr]
+        return cast(Parameter, self.lins._modules["0"].weight)
 
     @property
     def is_lazy(self) -> bool:

@@ -23,9 +23,10 @@ from cayleygsp.nn.coefficients import (
     series_coefficients,
     zoom_slopes,
 )
-from cayleygsp.nn.conv_op import recurrence_dtype
 from cayleygsp.nn.forward_mode import reject_forward_mode
 from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.precision import recurrence_dtype
+from cayleygsp.nn.sparse_signals import sparse_product
 
 
 def combine_terms(x: Tensor, weight: Tensor, laplacian: Any) -> Tensor:
@@ -55,7 +56,7 @@ def combine_powers(
 def mixed_channels(x: Tensor, weight: Tensor) -> Tensor:
     """Return the sparse x times every block of weights, shape (1, n, n_blocks, out_channels)."""
     size, f_in, f_out = weight.shape
-    mixed = torch.sparse.mm(x, weight.transpose(0, 1).reshape(f_in, size * f_out))
+    mixed = sparse_product(x, weight.transpose(0, 1).reshape(f_in, size * f_out))
     return mixed.view(1, x.shape[0], size, f_out)
 
 

@@ -20,7 +20,7 @@ gradient, no recurrence runs backwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import torch
@@ -40,6 +40,7 @@ from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivat
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.precision import full_precision, recurrence_dtype
+from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 from cayleygsp.nn.series_op import series_conv
 
 
@@ -89,7 +90,7 @@ def cayley_conv(
     return _run(x, weight, log_zoom, graph, basis, tol, bound, zoom_hint, n_kept)
 
 
-def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
+def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
     r"""Return :math:`\sum_k T_k(\tilde\Delta) X W_k`, every graph scaled by its own bound of the spectrum.
 
     Parameters
@@ -98,7 +99,7 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
         Signals.
     weight : Tensor, shape (r + 1, in_channels, out_channels)
         Coefficients.
-    laplacian : GraphLaplacian
+    laplacian : GraphLaplacian or ScaledLaplacian
         The graph, whose values may ask for a gradient.
 
     Returns
@@ -339,7 +340,9 @@ class _Convolution(torch.autograd.Function):
         """Return the gradients in x, the weights and log h."""
         x, weight, log_zoom, kept, *graph = ctx.saved_tensors
         needs = list(ctx.needs_input_grad[:3])
-        differentiate = conv_backward if torch.is_grad_enabled() else convolution_backward  # the first can say no
+        differentiate: Callable[..., Any] = convolution_backward
+        if torch.is_grad_enabled():  # for a second derivative, which the operation rejects
+            differentiate = conv_backward
         dx, dw, dh = differentiate(gradients[0], x, weight, log_zoom, kept, graph, *ctx.settings, needs)
         if needs[2]:
             dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)

@@ -51,7 +51,7 @@ class GraphTensors(NamedTuple):
         """Return the same in another precision."""
         if self.values.dtype == dtype:
             return self
-        return GraphTensors(*self[:2], *(t.to(dtype) for t in self[2:5]), *self[5:])
+        return self._replace(values=self.values.to(dtype), diagonal=self.diagonal.to(dtype), scale=self.scale.to(dtype))
 
     def rows(self) -> Tensor:
         """Return the row of each value."""

@@ -20,7 +20,9 @@ class _Explained(GraphConv, MessagePassing):
     """What PyTorch Geometric's explainers need: messages that are weighted by a mask of the edges."""
 
     # in the place of a property that compiles PyTorch Geometric's own propagation anew
-    explain: bool | None = None  # type: ignore[assignment]
+    explain: bool | None = None
+    _edge_mask: Tensor | None
+    _apply_sigmoid: bool
 
     def forward(
         self,

@@ -18,4 +18,4 @@ def with_message_passing(cls: type[Any]) -> type[Any]:
     """
     if (cls.__module__, cls.__name__) not in _LAYERS or "torch_geometric.nn.conv" not in sys.modules:
         return cls
-    return getattr(importlib.import_module("cayleygsp.nn.pyg"), cls.__name__)  # type: ignore[no-any-return]
+    return getattr(importlib.import_module("cayleygsp.nn.pyg"), cls.__name__)

@@ -146,8 +146,7 @@ class ScaledLaplacian:
     def tensors(self, dtype: torch.dtype, *, own_scale: bool) -> GraphTensors:
         """Return the scaled matrix; every graph has its own scale."""
         assert own_scale
-        numbers = (t.to(dtype) for t in self.graph[2:5])
-        return GraphTensors(*self.graph[:2], *numbers, *self.graph[5:])
+        return self.graph.to(dtype)
 
 
 def _by_loops(

@@ -22,10 +22,14 @@ from cayleygsp.plotting.errors import error_bars
 from cayleygsp.plotting.graphs import graph
 from cayleygsp.plotting.localization import decay
 from cayleygsp.plotting.spectra import half_circle, response, unrolled_response
+from cayleygsp.plotting.tasks import bands, convergence, criterion
 
 __all__ = [
     "COLORS",
+    "bands",
     "bounds",
+    "convergence",
+    "criterion",
     "decay",
     "density",
     "error_bars",

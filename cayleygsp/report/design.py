@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from cayleygsp import plotting
+from cayleygsp._format import format_at_most
 from cayleygsp._html import Picture, Section, Table
 from cayleygsp.design import Fit, LowPass, Norm, Target, Weight, fit_cayley, fit_chebyshev
-from cayleygsp.design.fit import round_up
 from cayleygsp.report.density import WIDTH
 from cayleygsp.report.frequencies import Frequencies
 
@@ -84,8 +84,8 @@ def fit_table(fits: Mapping[str, Fit]) -> Table:
             "–" if fit.zoom is None else f"{fit.zoom:.4g}",
             str(fit.n_parameters),
             f"{fit.residual_rms:.2g}",
-            round_up(fit.residual_max),
-            round_up(fit.peak, 3),
+            format_at_most(fit.residual_max, 2),
+            format_at_most(fit.peak, 3),
         ]
         for name, fit in fits.items()
     ]

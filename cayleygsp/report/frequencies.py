@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from cayleygsp._format import format_at_most
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp.density import SpectralDensity, spectral_density
 from cayleygsp.design import Weight
-from cayleygsp.design.fit import round_up
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.lowest import lowest_frequencies
 from cayleygsp.report.facts import DENSE_VERTICES
@@ -60,7 +60,7 @@ def certified_text(value: float, certificate: Literal["exact", "at most", "about
     ('at most 0.01506', 'about 0.01505', '2')
     """
     if certificate == "at most":
-        return f"at most {round_up(value, 4)}"
+        return f"at most {format_at_most(value, 4)}"
     return f"{value:.4g}" if certificate == "exact" else f"about {value:.4g}"
 
 

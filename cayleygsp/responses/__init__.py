@@ -5,6 +5,7 @@ from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 from cayleygsp.responses.diffusion import Gaussian, Heat, MexicanHat
 from cayleygsp.responses.rational import Rational, Tikhonov, page_rank
 from cayleygsp.responses.steps import BandPass, HighPass, LowPass
+from cayleygsp.responses.tight import Itersine, MeyerScaling, MeyerWavelet, tight_bank
 
 __all__ = [
     "BandPass",
@@ -13,9 +14,13 @@ __all__ = [
     "Gaussian",
     "Heat",
     "HighPass",
+    "Itersine",
     "LowPass",
     "MexicanHat",
+    "MeyerScaling",
+    "MeyerWavelet",
     "Rational",
     "Tikhonov",
     "page_rank",
+    "tight_bank",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,10 +36,20 @@ class Response(ABC):
         Whether bounds of its series follow from its form, or from samples of it.
     lowest_frequency : float
         Where the function starts to exist; below, it is taken to have the value that it has there.
+    highest_frequency : float
+        Up to where it is known; graphs with a spectrum that may reach beyond are refused.
+    least_gain : float
+        What tolerances are relative to at least: 1 for the parts of a tight frame, some of which may lie above all
+        frequencies of a graph.
+    is_zero : bool
+        Whether it is 0 everywhere by its form, as ``g - g`` is.
     """
 
     certificate: Certificate = "proved"
     lowest_frequency: float = -np.inf
+    highest_frequency: float = np.inf
+    least_gain: float = 0.0
+    is_zero: bool = False
 
     @abstractmethod
     def __call__(self, eigenvalues: ArrayLike) -> Array:
@@ -144,31 +155,41 @@ class SumResponse(Response):
     """
 
     def __init__(self, parts: Sequence[Response], weights: Sequence[float]) -> None:
-        self.parts = tuple(parts)
-        self.weights = tuple(float(w) for w in weights)
-        if not np.isfinite(self.weights).all():
-            raise ValueError(f"`weights` must be finite, got {self.weights}")
-        self.certificate = _weakest(self.parts)
+        merged = _merged(parts, [float(w) for w in weights])
+        if not np.isfinite(list(merged.values())).all():
+            raise ValueError(f"`weights` must be finite, got {tuple(merged.values())}")
+        self.is_zero = not any(merged.values())
+        # equal parts are one, and a sum of which nothing is left keeps one to know its frequencies by
+        kept = {g: w for g, w in merged.items() if w} or {parts[0]: 0.0}
+        self.parts, self.weights = tuple(kept), tuple(kept.values())
+        self.certificate = "proved" if self.is_zero else _weakest(self.parts)
         self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
+        self.highest_frequency = min(g.highest_frequency for g in self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SumResponse) and dict(self._terms()) == dict(other._terms())
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._terms()))
 
     def __repr__(self) -> str:
-        return "SumResponse(" + " + ".join(f"{w:g}·{g!r}" for w, g in self._terms()) + ")"
+        return "SumResponse(" + " + ".join(f"{w:g}·{g!r}" for g, w in self._terms()) + ")"
 
-    def _terms(self) -> Iterator[tuple[float, Response]]:
-        return zip(self.weights, self.parts, strict=True)
+    def _terms(self) -> Iterator[tuple[Response, float]]:
+        return zip(self.parts, self.weights, strict=True)
 
     def _share(self, atol: float) -> float:
         return _PARTS_SHARE * atol / max(sum(map(abs, self.weights)), 1e-300)
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
-        terms = [w * g(eigenvalues) for w, g in self._terms()]
+        terms = [w * g(eigenvalues) for g, w in self._terms()]
         return sum(terms[1:], start=terms[0])
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the weighted sum of those of the parts."""
         total = 0.0
-        for w, g in self._terms():
+        for g, w in () if self.is_zero else self._terms():
             slope = g.lipschitz_bound(lmin, lmax)
             if slope is None:
                 return None
@@ -181,6 +202,8 @@ class SumResponse(Response):
 
     def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Add up the series of the parts, each to its share of the error."""
+        if self.is_zero:
+            return ChebyshevSeries(np.zeros(1), lmax, 0.0, self.certificate, lmin)
         series = [_on_same_interval(g, lmax, self._share(atol), lmin) for g in self.parts]
         coeffs = np.zeros(max(one.coeffs.size for one in series))
         size, error = 0.0, 0.0
@@ -194,7 +217,7 @@ class SumResponse(Response):
 
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return the largest degree among the parts."""
-        return max(g.degree_bound(lmax, self._share(atol), lmin=lmin) for g in self.parts)
+        return 0.0 if self.is_zero else max(g.degree_bound(lmax, self._share(atol), lmin=lmin) for g in self.parts)
 
 
 class ProductResponse(Response):
@@ -215,8 +238,16 @@ class ProductResponse(Response):
 
     def __init__(self, parts: Sequence[Response]) -> None:
         self.parts = tuple(parts)
-        self.certificate = _weakest(self.parts)
+        self.is_zero = any(g.is_zero for g in parts)
+        self.certificate = "proved" if self.is_zero else _weakest(self.parts)
         self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
+        self.highest_frequency = min(g.highest_frequency for g in self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ProductResponse) and Counter(self.parts) == Counter(other.parts)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(Counter(self.parts).items()))
 
     def __repr__(self) -> str:
         return "ProductResponse(" + " · ".join(map(repr, self.parts)) + ")"
@@ -231,6 +262,8 @@ class ProductResponse(Response):
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the sum over the parts of their slope times bounds of the others."""
+        if self.is_zero:
+            return 0.0
         if self.certificate != "proved":
             return None
         slopes = [g.lipschitz_bound(lmin, lmax) for g in self.parts]
@@ -246,6 +279,8 @@ class ProductResponse(Response):
         With :math:`|g_i - s_i| \le e_i` and :math:`|s_i| \le S_i` the product is off by at most
         :math:`\prod (S_i + e_i) - \prod S_i`.
         """
+        if self.is_zero:
+            return ChebyshevSeries(np.zeros(1), lmax, 0.0, self.certificate, lmin)
         shares = self._shares(lmax, atol, lmin)
         series = [_on_same_interval(g, lmax, a, lmin) for g, a in zip(self.parts, shares, strict=True)]
         error = _product_error(series)
@@ -262,6 +297,8 @@ class ProductResponse(Response):
 
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return the sum of the degrees of the parts."""
+        if self.is_zero:
+            return 0.0
         shares = self._shares(lmax, atol, lmin)
         return sum(g.degree_bound(lmax, a, lmin=lmin) for g, a in zip(self.parts, shares, strict=True))
 
@@ -271,6 +308,16 @@ class ProductResponse(Response):
         sizes = [max(float(np.abs(g.on_spectrum(points)).max()), 1e-300) for g in self.parts]
         others = [math.prod(sizes[:q] + sizes[q + 1 :]) for q in range(len(sizes))]
         return [_PARTS_SHARE * atol / (len(sizes) * max(other, 1e-300)) for other in others]
+
+
+def _merged(parts: Sequence[Response], weights: Sequence[float]) -> dict[Response, float]:
+    """Return the weights by parts, sums among these taken apart; equal parts are added up."""
+    merged: dict[Response, float] = {}
+    for g, w in zip(parts, weights, strict=True):
+        terms = zip(g.parts, g.weights, strict=True) if isinstance(g, SumResponse) else ((g, 1.0),)
+        for part, v in terms:
+            merged[part] = merged.get(part, 0.0) + w * v
+    return merged
 
 
 def _on_same_interval(g: Response, lmax: float, atol: float, lmin: float) -> ChebyshevSeries:

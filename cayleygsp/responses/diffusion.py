@@ -86,8 +86,9 @@ class MexicanHat(AnalyticResponse):
         return np.log(self.scale * (lmax - lmin + excess)) + 1 + self.scale * (excess - lmin)
 
     def value_error(self, lmin: float, lmax: float) -> float:
-        """Return a bound of the rounding of values: x(1 + x) exp(1 - x) is below 3."""
-        return 24 * UNIT * self._near_zero(lmin)
+        """Return a bound of the rounding of values: x(1 + x) exp(1 - x) is below 3, and below 3x(1 + x)."""
+        x = self.scale * max(abs(lmin), abs(lmax))
+        return 24 * UNIT * self._near_zero(lmin) * min(1.0, x * (1 + x))
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the slope at the left end, which is the largest."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import fft
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, Kernel
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_real
@@ -146,9 +145,10 @@ class KernelResponse(Response):
 
     def _largest_distance(self, series: ChebyshevSeries, n: int) -> float:
         """Look at points that were not sampled, at the ends, and where the user says that something is to be seen."""
-        lmin, lmax = series.lmin, series.lmax
-        others = np.concatenate([chebyshev_nodes(4 * n + 1, lmax, lmin), [lmin, lmax], self.places(lmin, lmax)])
-        return float(np.abs(self.on_spectrum(others) - series(others)).max())
+        lmin, lmax, n_points = series.lmin, series.lmax, 4 * n + 1
+        seen = self.on_spectrum(chebyshev_nodes(n_points, lmax, lmin)) - series.at_nodes(n_points)
+        others = np.concatenate([[lmin, lmax], self.places(lmin, lmax)])
+        return max(float(np.abs(seen).max()), float(np.abs(self.on_spectrum(others) - series(others)).max()))
 
     def _proved_distance(self, series: ChebyshevSeries, lipschitz: float, atol: float) -> float:
         """Bound the distance of the series by its values on a fine grid and by the slopes between them."""
@@ -158,10 +158,7 @@ class KernelResponse(Response):
         n = int(2 ** np.clip(np.ceil(np.log2(max(wanted, 1.0))), np.log2(8 * MIN_KERNEL_SAMPLES), np.log2(MAX_SAMPLES)))
         n = max(n, 2 * series.coeffs.size)
         points = chebyshev_nodes(n, series.lmax, series.lmin)
-        padded = np.zeros(n)
-        padded[: series.coeffs.size] = series.coeffs * n
-        padded[0] *= 2
-        values = fft.idct(padded, type=2)
+        values = series.at_nodes(n)
         seen = float(np.abs(self.on_spectrum(points) - values).max())
         size = float(np.abs(series.coeffs).sum())
         rounding = 2**-50 * (np.log2(n) * size + abs(series.lmax) * slope)

@@ -2,18 +2,26 @@ r"""Rational responses: poles off the spectrum, with their residues."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
-from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, IntArray
+from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, IntArray, Kernel
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive, check_real
+from cayleygsp.responses.aaa import PartialFractions, approximate
+from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.ellipse import UNIT, AnalyticResponse, half_axes, largest_delta, pole_excess
+from cayleygsp.responses.function import as_response
+from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
 
 # Poles and residues this near to each other's conjugates, relatively, are pairs.
 _PAIR = 1e-12
+
+# How much larger than what was seen of a distance it is said to be.
+_CAUTION = 1.5
 
 # Powers of a Tikhonov response up to which repeated solves are a way to apply it.
 _MOST_SOLVES = 4
@@ -55,7 +63,7 @@ class Rational(AnalyticResponse):
         )
         if p.size != r.size or p.size == 0:
             raise ValueError(f"`residues` must be as many as `poles`, at least one, got {r.size} and {p.size} poles")
-        on = (p.imag == 0) & (p.real >= 0)
+        on = (p.imag == 0) & (p.real >= 0) & (p.real <= self.highest_frequency)
         if on.any():
             raise ValueError(f"`poles` must not lie on the half axis of frequencies λ ≥ 0, got {p[on][0].real:g}")
         self._poles, self.residues, self.powers = p, r, _powers(p)
@@ -99,6 +107,65 @@ class Rational(AnalyticResponse):
         constant = float(c[0].real + 2 * c[1:].real.sum())
         return cls(np.append(poles, poles.conj()), np.append(residues, residues.conj()), constant)
 
+    @classmethod
+    def approximate(
+        cls, function: Kernel | Response, interval: Sequence[float], tol: float = 1e-6
+    ) -> RationalApproximation:
+        r"""Return a rational response that comes near to a function on an interval, by the AAA algorithm.
+
+        Parameters
+        ----------
+        function : callable or Response
+            Takes an array of frequencies, returns as many real numbers.
+        interval : (float, float)
+            Where it is wanted: ``(0, L.lmax_bound)`` for a graph with the Laplacian ``L``.
+        tol : float
+            Distance allowed, relative to the largest value of the function.
+
+        Returns
+        -------
+        RationalApproximation
+            Stands for the function: its ``distance`` is counted in the error of filters, and its certificate is
+            "sampled".
+
+        Raises
+        ------
+        ValueError
+            If no approximation with poles off the interval was seen to be that near.
+
+        Notes
+        -----
+        Poles with a real part ≤ 0 can be solved for by ``method="multigrid"``; others make indefinite systems, which
+        are left to ``"exact"`` and ``"chebyshev"``.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> L = cg.laplacian(cg.gallery.ring(30))
+        >>> matern = cg.responses.Tikhonov(100.0, power=0.5)
+        >>> g = cg.responses.Rational.approximate(matern, (0, L.lmax_bound), tol=1e-6)
+        >>> g.distance <= 1e-6, bool((g.poles.real < 0).all()), g.certificate
+        (True, True, 'sampled')
+        """
+        low, high = _check_interval(interval)
+        check_positive(tol, "tol")
+        target = as_response(function)
+        points = np.concatenate([chebyshev_nodes(2048, high, low), [low, high], target.places(low, high)])
+        gain = float(np.abs(target(points)).max())
+        fit = approximate(target, low, high, tol * gain / _CAUTION, target.places(low, high))
+        if not _CAUTION * fit.distance <= max(tol * gain, 64 * UNIT * gain):
+            raise ValueError(
+                f"`function` has no rational approximation on [{low:g}, {high:g}] with at most {fit.poles.size} poles "
+                f"off it that was seen to be within tol={tol:g} of its largest value {gain:.3g}: the nearest is off by "
+                f"{_CAUTION * fit.distance / gain if gain else fit.distance:.2g} of it; soften the function, or ask "
+                "for less"
+            )
+        return RationalApproximation(target, low, high, fit)
+
+    def distance_on(self, lmin: float, lmax: float) -> float:
+        """Return how far the partial fractions may be from what the response stands for; 0 where that is themselves."""
+        return 0.0
+
     def __repr__(self) -> str:
         return f"Rational(n_poles={self.poles.size}, constant={self.constant:g})"
 
@@ -138,10 +205,86 @@ class Rational(AnalyticResponse):
             error += 8 * (m + 2) * abs(r) / near**m * (2 + abs(p) / near)
         return UNIT * (error + self.poles.size * self._gain_bound(lmin, lmax))
 
-    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the sum of the largest slopes of the terms."""
         terms = zip(self.poles, self.residues, self.powers, strict=True)
         return float(sum(m * abs(r) / _distance(complex(p), lmin, lmax) ** (m + 1) for p, r, m in terms))
+
+
+class RationalApproximation(Rational):
+    """A function, applied through the partial fractions of :meth:`Rational.approximate`.
+
+    Parameters
+    ----------
+    function : Response
+        What it stands for.
+    low, high : float
+        The interval on which they were compared; frequencies beyond its right end are refused.
+    fit : PartialFractions
+        The poles off the interval.
+
+    Attributes
+    ----------
+    distance : float
+        How far the partial fractions are from the function: the largest distance that was seen, and half as much again.
+    """
+
+    certificate = "sampled"
+
+    def __init__(self, function: Response, low: float, high: float, fit: PartialFractions) -> None:
+        self.highest_frequency = high
+        # a constant has no pole: one far off, with nothing to say
+        poles, residues = (fit.poles, fit.residues) if fit.poles.size else ([low - (high - low)], [0.0])
+        super().__init__(poles, residues, fit.constant)
+        self.function, self.lowest_frequency, self.distance = function, low, _CAUTION * fit.distance
+        self._fractions = _Fractions(poles, residues, fit.constant, high)
+
+    def __repr__(self) -> str:
+        return f"RationalApproximation({self.function!r}, n_poles={self.poles.size}, distance={self.distance:.2g})"
+
+    def __call__(self, eigenvalues: ArrayLike) -> Array:
+        """Return the function itself at the given frequencies, in their shape."""
+        return self.function(eigenvalues)
+
+    def distance_on(self, lmin: float, lmax: float) -> float:
+        """Return the distance; left of the interval, where rounding may put frequencies, the function is constant."""
+        left = max(self.lowest_frequency - lmin, 0.0)
+        slope = self._fractions.lipschitz_bound(lmin, lmax) if left else None
+        return self.distance + left * (slope or 0.0)
+
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
+        """Return what the function says of its slopes."""
+        return self.function.lipschitz_bound(lmin, lmax)
+
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return what the function names."""
+        return self.function.places(lmin, lmax)
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
+        """Expand the partial fractions, and add the distance to the error."""
+        distance = self.distance_on(lmin, lmax)
+        one = self._fractions.series(lmax, max(atol - distance, 0.1 * atol), lmin=lmin)
+        return ChebyshevSeries(one.coeffs, lmax, one.error + distance, self.certificate, lmin)
+
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
+        """Return that of the partial fractions."""
+        return self._fractions.degree_bound(lmax, max(atol - self.distance_on(lmin, lmax), 0.1 * atol), lmin=lmin)
+
+
+class _Fractions(Rational):
+    """Partial fractions that stand for themselves, up to a highest frequency."""
+
+    def __init__(self, poles: ArrayLike, residues: ArrayLike, constant: float, high: float) -> None:
+        self.highest_frequency = high
+        super().__init__(poles, residues, constant)
+
+
+def _check_interval(interval: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an interval of frequencies."""
+    ends = check_coefficients(interval, "interval")
+    if ends.size != 2 or ends.dtype.kind == "c" or not 0 <= ends[0] < ends[1]:
+        raise ValueError(f"`interval` must be two frequencies 0 ≤ low < high, got {interval!r}")
+    return float(ends[0]), float(ends[1])
 
 
 def _powers(poles: ComplexArray) -> IntArray:

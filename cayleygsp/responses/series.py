@@ -22,6 +22,11 @@ Certificate: TypeAlias = Literal["proved", "sampled"]
 # More samples than this mean that a series is the wrong tool.
 MAX_SAMPLES = 2**22
 
+# Points per degree at which a series is looked at for its extremes, and how many at most: between them it is at most
+# 1/cos(π/8192) times as far from the middle of its range, 7e-8 of it.
+_POINTS_PER_DEGREE = 4096
+_MOST_POINTS = 2**23
+
 # Up to this degree the sensitivity to rounding is computed sharply, in time proportional to its square.
 _SHARP_DEGREE = 6000
 
@@ -92,6 +97,22 @@ class ChebyshevSeries:
         a[: self.coeffs.size] = self.coeffs
         a[1:] /= 2
         return fft.dct(a, type=3)
+
+    def range(self, points_per_degree: int = _POINTS_PER_DEGREE) -> tuple[float, float]:
+        r"""Return an interval that holds all that the response of the series is on its interval.
+
+        A polynomial of degree K is nowhere larger than :math:`1/\cos(\pi K/2N)` times its maximum on N Chebyshev points
+        (Ehlich and Zeller, 1964); this is used about the middle of the values that are seen.
+        """
+        if self.length == 0 or self.degree == 0:
+            return float(self.coeffs[0]) - self.error, float(self.coeffs[0]) + self.error
+        n_points = max(min(points_per_degree * self.degree, _MOST_POINTS), 2 * self.degree + 2)
+        values = self.at_nodes(n_points)
+        middle = (float(values.max()) + float(values.min())) / 2
+        rounding = 2**-50 * float(np.log2(n_points) + 4) * self.size
+        reach = (float(np.abs(values - middle).max()) + rounding) / np.cos(np.pi * self.degree / (2 * n_points))
+        reach = float(reach) + rounding + self.error
+        return middle - reach, middle + reach
 
     def tails(self, n_degrees: int) -> FloatArray:
         """Bound what is left out beyond the degrees 0 … n - 1."""

@@ -14,10 +14,10 @@ def test_community_graph_has_degree_ten():
     assert np.bincount(graph.labels).tolist() == 50 * [100]
 
 
-def test_cayley_reference_is_the_dense_filter():
+def test_series_reference_is_the_dense_filter():
     L = cg.laplacian(_problems.community_graph(200, 0))
     p = _problems.cayley_polynomial(8, 30 / L.lmax, 0)
     f = np.random.default_rng(0).standard_normal((200, 2))
     lam, Phi = np.linalg.eigh(L.matrix.toarray())
     expected = Phi @ (p(lam)[:, None] * (Phi.T @ f))
-    np.testing.assert_allclose(_problems.cayley_reference(L, p, f), expected, atol=1e-10)
+    np.testing.assert_allclose(_problems.series_reference(L, p, f), expected, atol=1e-10)

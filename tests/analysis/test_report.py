@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import io
 import json
 import re
 import subprocess
@@ -10,6 +12,7 @@ import sys
 
 import pytest
 
+import analysis.community
 from analysis import report
 from analysis.community import script as community
 from analysis.complexity import settings as complexity
@@ -26,10 +29,28 @@ PICTURES += ("response", "denoising", "methods", "bounds", "decay")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def ran(tmp_path_factory):
+    """Run the script once; return its folder, what it printed, and the sections that take most of its time."""
     out = tmp_path_factory.mktemp("report") / "new" / "out"
-    assert report.main(["--quick", "--out", str(out)]) == 0
-    return out
+    printed, studies = io.StringIO(), []
+    study_graph = script.study_graph
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+        patch.setattr(script, "study_graph", lambda *args: studies.append(study_graph(*args)) or studies[0])
+        assert report.main(["--quick", "--out", str(out)]) == 0
+    return out, printed.getvalue(), studies[0]
+
+
+@pytest.fixture
+def short(ran, monkeypatch):
+    """Let the script compare few methods and take the sections on the graph from the run before."""
+    sections, more = ran[2]
+    monkeypatch.setattr(methods, "settings", lambda quick: SHORT)
+    monkeypatch.setattr(script, "study_graph", lambda *args: (sections, dict(more)))
+
+
+@pytest.fixture(scope="module")
+def folder(ran):
+    return ran[0]
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +100,10 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     monkeypatch.setattr(community, "QUICK_MODELS", ("exact", "ChebNet"))
     monkeypatch.setattr(community, "QUICK_ORDERS", (1,))
     monkeypatch.setattr(complexity, "QUICK_SIZES", (90, 100))
+    monkeypatch.setattr(complexity, "QUICK_ORDERS", (1,))
+    # short, and in this process: others would have to load everything again
+    compute, little = analysis.community.compute, ["--workers", "1", "--epochs", "2"]
+    monkeypatch.setattr(analysis.community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
     sections, numbers = experiments.experiment_sections(["--seed", "3"])
     assert [picture.name for section in sections for picture in section.pictures] == ["community", "complexity"]
     learning, timing = sections
@@ -88,9 +113,8 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     assert len(timing.table.rows) == len(complexity.MODELS)
 
 
-def test_full_run_has_the_experiments_on_its_page(tmp_path, monkeypatch):
+def test_full_run_has_the_experiments_on_its_page(tmp_path, monkeypatch, short):
     section = Section("Networks, in small", ["trained here"])
-    monkeypatch.setattr(methods, "settings", lambda quick: SHORT)
     monkeypatch.setattr(experiments, "experiment_sections", lambda argv: ([section], {"argv": argv}))
     assert report.main(["--seed", "2", "--out", str(tmp_path)]) == 0
     assert "Networks, in small" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -133,10 +157,9 @@ def test_design_bounds_and_localization_are_in_the_numbers(numbers, page):
     assert shares == sorted(shares)
 
 
-def test_prints_the_path_of_the_report(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(methods, "settings", lambda quick: SHORT)
-    assert report.main(["--quick", "--out", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "report.html")]
+def test_prints_the_path_of_the_report(ran):
+    folder, printed, _ = ran
+    assert printed.splitlines() == [str(folder / "report.html")]
 
 
 SHORT = [("chebyshev", 1e-3, None), ("chebyshev", 1e-6, None), ("multigrid", 1e-3, None), ("jacobi", 1e-6, 1)]
@@ -146,14 +169,13 @@ SHORT += [("jacobi", 1e-6, 100), ("auto", 1e-6, None)]
 @pytest.mark.parametrize(
     ("module", "broken"), [(methods, "draw_errors"), (script, "write_files"), (script, "collect_numbers")]
 )
-def test_failing_run_leaves_an_earlier_report_as_it_was(tmp_path, monkeypatch, module, broken):
+def test_failing_run_leaves_an_earlier_report_as_it_was(tmp_path, monkeypatch, short, module, broken):
     (tmp_path / "report.html").write_text("earlier")
     (tmp_path / "graph.png").write_text("earlier too")
 
     def fail(*args, **kwargs):
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr(methods, "settings", lambda quick: SHORT)
     monkeypatch.setattr(module, broken, fail)
     with pytest.raises(RuntimeError, match="broken on purpose"):
         report.main(["--quick", "--out", str(tmp_path)])

@@ -12,7 +12,9 @@ import cayleygsp as cg
 from cayleygsp.cli import main
 
 
-@pytest.mark.parametrize("name", ["info", "zoom", "filter", "bound", "decay", "design", "report"])
+@pytest.mark.parametrize(
+    "name", ["info", "zoom", "filter", "denoise", "inpaint", "features", "bound", "decay", "design", "report"]
+)
 def test_help_has_an_example(capsys, name):
     assert main([name, "--help"]) == 0
     assert f"Example: cayleygsp {name} " in " ".join(capsys.readouterr().out.split())
@@ -47,6 +49,9 @@ NUMBERS = {
     "info": ["info", "@ring:20"],
     "zoom": ["zoom", "@ring:20"],
     "filter": ["filter", "@ring:3", "f.txt", "--pass", "heat:1", "-o", "-"],
+    "denoise": ["denoise", "@ring:3", "f.txt", "-o", "-"],
+    "inpaint": ["inpaint", "@ring:3", "f.txt", "-o", "-"],
+    "features": ["features", "@ring:3", "f.txt", "-o", "-"],
     "bound": ["bound", "@ring:20", "--zoom", "1", "--order", "2"],
     "decay": ["decay", "@ring:20", "--zoom", "1", "--order", "2"],
 }
@@ -88,7 +93,7 @@ def test_the_laplacian_and_the_components_are_computed_once(tmp_path, monkeypatc
 
 def test_options_of_several_commands_are_declared_once(capsys):
     helps = []
-    for name in ("info", "zoom", "filter", "bound", "decay", "report"):
+    for name in ("info", "zoom", "filter", "denoise", "inpaint", "features", "bound", "decay", "report"):
         assert main([name, "--help"]) == 0
         helps.append(capsys.readouterr().out)
     for option in ("--laplacian", "--symmetrize", "--variable", "--seed", "--output", "--force", "--json", "--quiet"):

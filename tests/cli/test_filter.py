@@ -120,3 +120,16 @@ def test_directed_graphs_are_made_undirected_when_asked_for(folder, capsys):
     largest = run_json(capsys, "info", "w.npy", "--symmetrize", "max")
     mean = run_json(capsys, "info", "w.npy", "--symmetrize", "mean")
     assert (largest["degree_max"], mean["degree_max"]) == (5.0, 4.0)
+
+
+@pytest.mark.parametrize("text", ["tikhonov:1e6", "tikhonov:10:2", "gaussian:2:0.5", "mexicanhat:1"])
+def test_named_responses_are_proved(text, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.save("f.npy", np.random.default_rng(0).standard_normal(2500))
+    result = run_json(capsys, "filter", "@grid:50", "f.npy", "--pass", text, "-o", "y.npy")
+    assert result["certificate"] == "proved"
+    assert result["converged"]
+    if text.startswith("tikhonov"):
+        solved = run_json(capsys, "filter", "@grid:50", "f.npy", "--pass", text, "-o", "z.npy", "--method", "multigrid")
+        assert solved["method"] == "multigrid"
+        assert np.linalg.norm(np.load("y.npy") - np.load("z.npy")) <= 2e-6 * 50

@@ -25,6 +25,8 @@ TARGETS = (
     "heat:3r",
     "heat:300r",
     "mexican:5r",
+    "tikhonov:100r:1.5",
+    "gaussian:0.3r:0.1r",
 )
 
 

@@ -28,6 +28,10 @@ def test_names_give_the_targets():
         ("indicator:0:1.2", design.Indicator(0.0, 1.2)),
         ("band-pass:0.1r:2", design.BandPass(0.4, 2.0)),
         ("heat:3r", design.Heat(0.75)),
+        ("mexicanhat:1", design.MexicanHat(1.0)),
+        ("tikhonov:1e6", design.Tikhonov(1e6)),
+        ("tikhonov:8r:2", design.Tikhonov(2.0, 2.0)),
+        ("gaussian:0.5r:1", design.Gaussian(2.0, 1.0)),
     ],
 )
 def test_texts_give_the_targets(text, target):
@@ -47,6 +51,10 @@ def test_texts_give_the_targets(text, target):
         ("low:1:2", ValueError, "`transition` must be at least 0 and below 2"),
         ("band:1:1", ValueError, "`low` must be at least 0 and below `high` = 1, got 1"),
         ("band:1:2:1.5", ValueError, "`transition` must be at least 0 and below 1,"),
+        ("tikhonov:0", ValueError, "`strength` must be positive"),
+        ("tikhonov:1:2r", ValueError, "plain number for power"),
+        ("gaussian:1", ValueError, "form 'gaussian:CENTER:WIDTH'"),
+        ("gaussian:-1:1", ValueError, "`center` must be at least 0"),
         (3, TypeError, "`text` must be a string such as 'low:0.5', got int"),
     ],
 )

@@ -85,3 +85,38 @@ def test_a_complex_multiple_is_scipy_s():
     made = 2j * F
     assert not isinstance(made, cg.GraphFilter)
     assert_allclose(made @ np.ones(20), 2j * np.ones(20), atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["chebyshev", "exact", "auto"])
+def test_what_cancels_is_zero_and_converged(method):
+    L = cg.laplacian(cg.gallery.ring(20))
+    F, G = pair(L)
+    h = cg.KernelFilter(L, lambda lam: 1 / (1 + lam))
+    zeros = [F - F, 0 * F, F - cg.KernelFilter(L, responses.Heat(1.0)), (F @ G) - (G @ F), (F + G) - G - F]
+    zeros += [(F - F) @ G, (G - G) ** 2, h - h, 2 * F - F - F, -(F - F)]
+    for made in zeros:
+        assert made.response.is_zero
+        f = np.random.default_rng(0).standard_normal(20)
+        again = cg.GraphFilter(L, made.response, method=method, tol=1e-6)
+        for y, info in (made.filter(f, return_info=True), again.filter(f, return_info=True)):
+            assert info.converged
+            assert info.error_bound == 0
+            assert info.certificate == "proved"
+            assert not y.any()
+        assert made.response.lipschitz_bound(0.0, 4.0) == 0
+    bank = cg.FilterBank(L, [F.response, (F - F).response], method="chebyshev")
+    assert bank.filter(np.ones(20), return_info=True)[1].converged
+
+
+def test_equal_parts_of_a_sum_are_one():
+    g = responses.Heat(1.0) + 2 * responses.Heat(1.0) - responses.Heat(2.0)
+    assert g.parts == (responses.Heat(1.0), responses.Heat(2.0))
+    assert g.weights == (3.0, -1.0)
+    assert g == 3 * responses.Heat(1.0) - responses.Heat(2.0)
+    assert hash(g) == hash(-responses.Heat(2.0) + 3 * responses.Heat(1.0))
+    assert responses.Heat(1.0) * responses.Tikhonov(1.0) == responses.Tikhonov(1.0) * responses.Heat(1.0)
+
+
+def test_one_vertex_has_no_frequency_for_a_wavelet():
+    g = cg.KernelFilter(cg.gallery.path(1), responses.MexicanHat(1.0), method="chebyshev")
+    assert g.filter(np.ones(1), return_info=True)[1].converged

@@ -166,3 +166,15 @@ def test_a_frame_is_told_from_none_and_shapes_come_first():
 def test_the_gain_of_a_narrow_bump_is_seen():
     L = cg.laplacian(cg.gallery.grid(24))
     assert cg.KernelFilter(L, responses.Gaussian(2.0, 1e-3), method="chebyshev", tol=1e-3).gain == pytest.approx(1.0)
+
+
+def test_a_pygsp_bank_that_ends_at_its_estimate_of_the_spectrum_is_a_frame_without_eigenvalues():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        G = graphs.Sensor(300, seed=0)
+        G.estimate_lmax()
+        bank = cg.FilterBank.from_pygsp(filters.HalfCosine(G, 4), method="chebyshev", tol=1e-3)
+        sums = (bank.evaluate(np.linalg.eigvalsh(G.L.toarray()).clip(0)) ** 2).sum(axis=0)
+        assert not bank.laplacian.has_eigenbasis
+        A, B = bank.frame_bounds()
+    assert 0 < A <= sums.min() <= sums.max() <= B

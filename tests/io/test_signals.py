@@ -14,7 +14,7 @@ from cayleygsp import gallery
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_signal
 from cayleygsp.io.signals import ordered_signal, read_table_stream
-from cayleygsp.io.tables import parse_table
+from cayleygsp.io.tables import Table, parse_table
 
 PATH = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
 NAMED = Graph(PATH, labels=["ann", "bob", "cy"])
@@ -178,3 +178,14 @@ def test_numbers_are_read_to_the_last_digit(values, separator):
     assert_array_equal(parse_table(text, Path("f")).values, np.array(values))
     worded = text + "nan" + separator.strip(" ").rjust(1) + "nan\n"
     assert_array_equal(parse_table(worded, Path("f")).values[:-1], np.array(values))
+
+
+def test_missing_values_stay_where_they_are_allowed():
+    table = Table(np.array([1.0, np.nan, 3.0]), ["2", "0", "1"])
+    assert np.array_equal(
+        ordered_signal(table, Path("a.csv"), 3, None, missing=True), [np.nan, 3.0, 1.0], equal_nan=True
+    )
+    with pytest.raises(ValueError, match="must be finite, got nan"):
+        ordered_signal(table, Path("a.csv"), 3, None)
+    with pytest.raises(ValueError, match="must be finite, got inf"):
+        ordered_signal(Table(np.array([np.inf, np.nan])), Path("a.csv"), 2, None, missing=True)

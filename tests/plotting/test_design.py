@@ -8,18 +8,12 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
-from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
 from cayleygsp import design
 from cayleygsp.density import spectral_density
 from cayleygsp.plotting import design as pictures
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 @pytest.fixture(scope="module")

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from cayleygsp.plotting import bounds
 from tests.plotting.helpers import named_lines
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 def test_draws_errors_and_bounds(ax):

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from cayleygsp import plotting
 from tests.plotting.helpers import named_lines
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 class TestErrorBars:

@@ -5,21 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PathCollection
-from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from cayleygsp import gallery, plotting
 from tests.plotting.helpers import collections_of
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
-
-
-@pytest.fixture(scope="module")
-def communities():
-    return gallery.communities(rng=0)
 
 
 class TestGraph:

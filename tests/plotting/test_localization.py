@@ -6,18 +6,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
 from cayleygsp.localization import decay_curve
 from cayleygsp.plotting import decay
 from tests.plotting.helpers import named_lines
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 @pytest.fixture(scope="module")

@@ -10,29 +10,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-import cayleygsp as cg
 from cayleygsp import gallery, plotting
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
-
-
-@pytest.fixture(scope="module")
-def communities():
-    return gallery.communities(rng=0)
-
-
-@pytest.fixture(scope="module")
-def eigenvalues(communities):
-    return cg.laplacian(communities).eigenvalues
-
-
-@pytest.fixture
-def low_pass():
-    return cg.CayleyPolynomial([0.5, -0.25], zoom=1.0)
-
 
 CALLS = {
     "graph": lambda ax, p, lam: plotting.graph(gallery.ring(8), ax=ax),

@@ -4,32 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
 from cayleygsp import gallery, plotting
 from tests.plotting.helpers import line_positions
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
-
-
-@pytest.fixture(scope="module")
-def communities():
-    return gallery.communities(rng=0)
-
-
-@pytest.fixture(scope="module")
-def eigenvalues(communities):
-    return cg.laplacian(communities).eigenvalues
-
-
-@pytest.fixture
-def low_pass():
-    return cg.CayleyPolynomial([0.5, -0.25], zoom=1.0)
 
 
 class TestHalfCircle:

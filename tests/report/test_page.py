@@ -14,6 +14,12 @@ from cayleygsp._html import render_page
 from cayleygsp.report.page import STEPS, report_on
 
 
+@pytest.fixture(autouse=True)
+def coarse_pictures(monkeypatch):
+    """Draw everything, with few pixels."""
+    monkeypatch.setattr("cayleygsp._html._DPI", 40)
+
+
 @pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
 def test_report_says_everything_of_a_large_graph_without_eigenvalues(kind, monkeypatch):
     def never(L):
@@ -87,7 +93,6 @@ def test_laplacian_of_another_graph_is_refused():
 
 PAGES = {
     "ring": cg.gallery.ring(5),
-    "star": cg.gallery.star(9),
     "disconnected": cg.Graph(
         sparse.block_diag([cg.gallery.ring(20).W, cg.gallery.star(7).W, [[1.0]], [[0.0]]], format="csr")
     ),
@@ -105,8 +110,5 @@ def test_every_picture_has_words_and_every_cell_something_in_it(name):
     cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", page)
     assert not [cell for cell in cells if cell in ("", "nan", "inf", "None")]
     assert [section.title for section in report.sections] == re.findall(r'<li><a href="#[^"]+">([^<]+)</a>', page)
-
-
-def test_zeros_of_disconnected_graphs_are_counted():
-    report = report_on(PAGES["disconnected"], rng=0)
-    assert "Zero is among them 4 times, once for each component." in report.sections[1].text[0]
+    zeros = "Zero is among them 4 times, once for each component."
+    assert (name == "disconnected") == any(zeros in text for section in report.sections for text in section.text)

@@ -27,10 +27,10 @@ def analytic(draw, lmax=1.0):
     if kind in ("heat", "hat"):
         return responses.Heat(s) if kind == "heat" else responses.MexicanHat(s)
     if kind == "gauss":
-        return responses.Gaussian(draw(st.floats(0, 1.5)) * lmax, 10 ** draw(st.floats(-2.5, 2)) * lmax)
+        return responses.Gaussian(draw(st.floats(0, 1.5)) * lmax, 10 ** draw(LOGS) * lmax)
     if kind in ("tikhonov", "matern"):
         return responses.Tikhonov(s, 1.0 if kind == "tikhonov" else draw(st.sampled_from([0.5, 2.0, 3.7])))
-    cutoff = 10 ** draw(st.floats(-3, 0.3)) * lmax
+    cutoff = 10 ** draw(st.floats(-7, 1)) * lmax
     if kind in ("low", "high"):
         transition = cutoff * 10 ** draw(st.floats(-1.5, 0.3))
         return (responses.LowPass if kind == "low" else responses.HighPass)(cutoff, transition)
@@ -79,11 +79,12 @@ def test_filters_keep_their_bounds_on_random_graphs(data, L, log_tol):
     g = data.draw(combined(L.lmax))
     f = np.random.default_rng(0).standard_normal((L.n_vertices, 2))
     lam, Phi = np.linalg.eigh(L.matrix.toarray())
-    if g.degree_bound(L.lmax, 1e-3 * 10**log_tol) > 1500:
-        return
+    # what is too steep for a short series is left to whatever is chosen
+    steep = g.degree_bound(L.lmax, 1e-3 * 10**log_tol) > 1500
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        y, info = cg.KernelFilter(L, g, method="chebyshev", tol=10**log_tol).filter(f, return_info=True)
+        F = cg.KernelFilter(L, g, method="auto" if steep else "chebyshev", tol=10**log_tol)
+        y, info = F.filter(f, return_info=True)
     exact = Phi @ (g(np.maximum(lam, 0.0))[:, None] * (Phi.T @ f))
     error = np.linalg.norm(y - exact, axis=0) / np.linalg.norm(f, axis=0)
     # the reference itself is wrong by the rounding of the decomposition times the slope

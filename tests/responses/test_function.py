@@ -224,3 +224,10 @@ def test_breakpoints_show_a_narrow_spike():
 def test_bad_knowledge_is_refused_by_name(options, error, text):
     with pytest.raises(error, match=text):
         cg.KernelFilter(cg.gallery.ring(10), np.ones_like, **options)
+
+
+def test_what_may_have_been_overlooked_is_said():
+    g = cg.KernelFilter(cg.gallery.ring(30), lambda lam: np.exp(-(((lam - 1.2345) / 1e-7) ** 2)), method="chebyshev")
+    info = g.filter(np.ones(30), return_info=True)[1]
+    assert info.certificate == "sampled"
+    assert "may have been overlooked, unless `breakpoints` name it" in info.reason

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.community import draw
 
-RECORD = Path(__file__).resolve().parents[2] / "docs" / "results" / "community.json"
+RECORD = Path(__file__).resolve().parents[3] / "docs" / "results" / "community.json"
 
 
 @pytest.fixture(scope="module")

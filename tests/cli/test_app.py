@@ -19,6 +19,9 @@ CALLS = {
     "info": ["info", GRAPH],
     "zoom": ["zoom", GRAPH],
     "filter": ["filter", GRAPH, SIGNAL, "--pass", "heat:1", "-o", "out.npy"],
+    "denoise": ["denoise", GRAPH, SIGNAL, "-o", "out.npy"],
+    "inpaint": ["inpaint", GRAPH, SIGNAL, "-o", "out.npy"],
+    "features": ["features", GRAPH, SIGNAL, "-o", "out.npy"],
     "bound": ["bound", GRAPH, "--zoom", "1", "--order", "2"],
     "decay": ["decay", GRAPH, "--zoom", "1", "--order", "2"],
     "design": ["design", "--target", "low:1", "--graph", GRAPH],
@@ -28,6 +31,9 @@ ENDINGS = {
     "info": ".png",
     "zoom": ".csv",
     "filter": ".npy",
+    "denoise": ".npy",
+    "inpaint": ".npy",
+    "features": ".npy",
     "bound": ".csv",
     "decay": ".csv",
     "design": ".json",
@@ -250,7 +256,11 @@ WRONG_SIGNALS = {
 def option_cases():
     numbers = {
         "--zoom": ("zoom", "bound", "decay", "design"),
-        "--tol": ("filter", "bound"),
+        "--tol": ("filter", "denoise", "inpaint", "features", "bound"),
+        "--strength": ("denoise",),
+        "--sigma": ("denoise",),
+        "--edge": ("features",),
+        "--transition": ("features",),
     }
     for option, commands in numbers.items():
         for command in commands:

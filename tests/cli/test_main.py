@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal as signals
@@ -12,6 +13,7 @@ import time
 import numpy as np
 import pytest
 
+from cayleygsp.cli import main
 from tests.cli.running import start
 
 
@@ -34,25 +36,30 @@ def test_output_that_cannot_show_greek_letters_is_no_error(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names of other systems are text")
-def test_file_names_that_are_no_text_are_no_error(tmp_path):
+def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys):
+    """As a program, and in this process, whose standard output takes no such name as it is either."""
     name = b"bad\xff.txt"
     (tmp_path / os.fsdecode(name)).write_bytes(b"0 1\n1 2\n")
     environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    command = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", b"info", name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"bad\udcff" in done.stdout
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnicodeEncodeError):
+        print(os.fsdecode(name))
     for arguments in (
-        [b"info", name],
         [b"report", name, b"-o", b"page.html"],
         [b"zoom", name, b"--lowest", b"2", b"-o", b"out\xff.csv"],
     ):
-        command = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, check=False)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert rb"bad\udcff" in done.stdout
+        assert main([os.fsdecode(one) for one in arguments]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        assert r"bad\udcff" in captured.out
     assert r"bad\udcff.txt" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert (tmp_path / os.fsdecode(b"out\xff.csv")).exists()
-    missing = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", b"info", b"no\xff.txt"]
-    done = subprocess.run(missing, cwd=tmp_path, capture_output=True, env=environment, check=False)
-    assert done.returncode == 2
-    assert done.stderr == rb"cayleygsp: error: there is no file 'no\udcff.txt'" + b"\n"
+    assert main(["info", os.fsdecode(b"no\xff.txt")]) == 2
+    assert capsys.readouterr().err == r"cayleygsp: error: there is no file 'no\udcff.txt'" + "\n"
 
 
 def test_interrupt_ends_cleanly(tmp_path):
@@ -85,24 +92,50 @@ MESSAGES = {
 }
 
 
+# Runs commands in forked children of one process that has loaded everything, each with a lost standard output, and
+# prints their exit codes and messages. The children end as any program does, with the last flush of their streams.
+LOSSES = """
+import json, os, sys, tempfile
+from cayleygsp.cli import app, commands, info, main, zoom
+
+results = {}
+for case, arguments in json.loads(sys.argv[1]).items():
+    messages = tempfile.TemporaryFile("w+")
+    reader, writer = os.pipe()
+    os.close(reader)
+    child = os.fork()
+    if child == 0:
+        os.dup2(messages.fileno(), 2)
+        if case.startswith("closed"):
+            os.close(1)
+            sys.stdout = sys.__stdout__ = None
+        else:
+            os.dup2(writer if case.startswith("pipe") else os.open("/dev/full", os.O_WRONLY), 1)
+        sys.argv = ["cayleygsp", *arguments]
+        sys.exit(main())
+    os.close(writer)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    messages.seek(0)
+    results[case] = code, messages.read()
+print(json.dumps(results))
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
-@pytest.mark.parametrize("case", MESSAGES)
-def test_a_standard_output_that_is_lost_is_one_line_and_exit_code_1(tmp_path, case):
-    message, arguments = MESSAGES[case]
-    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', *arguments])}"
-    if case.startswith("pipe"):
-        reader, writer = os.pipe()
-        os.close(reader)
-    else:
-        writer = subprocess.DEVNULL
-        call += " >/dev/full" if case.startswith("full") else " >&-"
-    done = subprocess.run(
-        ["sh", "-c", call], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("cayleygsp: error: ")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_a_standard_output_that_is_lost_is_one_line_and_exit_code_1(tmp_path):
+    arguments = json.dumps({case: arguments for case, (_, arguments) in MESSAGES.items()})
+    command = [sys.executable, "-c", LOSSES, arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    results = json.loads(done.stdout)
+    assert list(results) == list(MESSAGES)
+    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', 'info', '@ring:8'])} >&-"
+    alone = subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, text=True, check=False)
+    results["closed"] = alone.returncode, alone.stderr  # as a program of its own
+    for case, (code, said) in results.items():
+        assert code == 1, case
+        assert said.startswith("cayleygsp: error: "), case
+        assert MESSAGES[case][0] in said, case
+        assert said.count("\n") == 1, case
 
 
 def test_a_closed_stderr_changes_nothing(tmp_path):

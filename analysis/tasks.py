@@ -1,0 +1,275 @@
+"""Denoising and inpainting: how near the chosen strength comes to the best one, and how long a million vertices take.
+
+Run ``python -m analysis.tasks``. Signals on the Minnesota road network get noise again and again; for each family of
+filters and each selector the root mean square error of :func:`cayleygsp.tasks.denoise` is compared with the least over
+all strengths, which only someone who knows the clean signal can find. Then a tenth of the values on a large grid is
+known, and :func:`cayleygsp.tasks.inpaint` finds the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import cayleygsp as cg
+from analysis._document import Document, page
+from analysis._script import Script, Step
+from analysis._tables import Table, format_error, format_seconds, markdown_table
+from cayleygsp._typing import FloatArray
+from cayleygsp.cli.graphs import load_graph
+from cayleygsp.tasks.families import FAMILIES, FIRST_RANGE, default_strengths
+from cayleygsp.tasks.traces import Polynomial, plain, quadratic_forms
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+N_DRAWS, QUICK_DRAWS = 50, 2
+SIDE, QUICK_SIDE = 1000, 20
+NOISE = 0.5
+KNOWN_SHARE, KNOWN_NOISE, TOL = 0.1, 0.1, 1e-6
+
+# Nearer than this to the best error counts as found.
+NEAR = 1.1
+
+# Name, selector, and whether the noise level is given.
+RULES = (
+    ("gcv", "gcv", False),
+    ("sure", "sure", True),
+    ("sure, σ estimated", "sure", False),
+    ("discrepancy", "discrepancy", True),
+    ("discrepancy, σ estimated", "discrepancy", False),
+)
+HEADER = ("signal", "family", "selector", "draws within 10 %", "median ratio", "worst ratio", "median strength")
+INPAINT_HEADER = ("strength", "time", "steps", "error bound", "at every vertex", "RMS distance from the clean signal")
+
+
+def road_network(quick: bool) -> cg.Graph:
+    """Return Minnesota's largest component, or a small sensor graph."""
+    return cg.gallery.sensor(200, rng=0) if quick else load_graph("@minnesota").largest_component()[0]
+
+
+def clean_signals(graph: cg.Graph) -> dict[str, FloatArray]:
+    """Return signals of size one by the coordinates of the vertices."""
+    assert graph.coords is not None
+    x, y = ((graph.coords - graph.coords.min(axis=0)) / np.ptp(graph.coords, axis=0)).T[:2]
+    return {"smooth": np.sin(4 * x) + np.cos(5 * y), "steps": np.sign(x - 0.5) * np.where(y > 0.4, 1.0, 0.5)}
+
+
+def rms(values: FloatArray) -> FloatArray:
+    """Return the root mean square of each column."""
+    return np.sqrt((values**2).mean(axis=0))
+
+
+def least_errors(L: cg.Laplacian, family: str, clean: FloatArray, noisy: FloatArray) -> FloatArray:
+    r"""Return the least error over the strengths that are compared first, for each draw.
+
+    :math:`\|Gy - x\|^2 = y^\top G^2 y - 2x^\top G y + \|x\|^2`, the mixed form from those of x + y and x - y.
+    """
+    x, m = clean[:, None], noisy.shape[1]
+    responses = [FAMILIES[family](float(s)) for s in default_strengths(L, FIRST_RANGE[1])]
+    polynomials = [Polynomial(np.square, (g,), (2,)) for g in responses] + [plain(g) for g in responses]
+    forms = quadratic_forms(L, polynomials, np.hstack([noisy, x + noisy, x - noisy]), 1e-8)
+    squares, mixed = (
+        forms[: len(responses), :m],
+        (forms[len(responses) :, m : 2 * m] - forms[len(responses) :, 2 * m :]) / 4,
+    )
+    return np.sqrt((squares - 2 * mixed + clean @ clean).min(axis=0) / clean.size)
+
+
+def denoising(L: cg.Laplacian, name: str, family: str, clean: FloatArray, n_draws: int, seed: int) -> list[Document]:
+    """Return one row per rule."""
+    rng = np.random.default_rng([seed, len(name), len(family)])
+    noisy = clean[:, None] + NOISE * rng.standard_normal((clean.size, n_draws))
+    best = least_errors(L, family, clean, noisy)
+    rows = []
+    for rule, select, known in RULES:
+        result = cg.tasks.denoise(L, noisy, family, select, sigma=NOISE if known else None, rng=seed)
+        ratios = rms(result.signals - clean[:, None]) / best
+        rows.append(
+            {
+                "signal": name,
+                "family": family,
+                "rule": rule,
+                "near": int((ratios <= NEAR).sum()),
+                "ratios": ratios.tolist(),
+                "strengths": np.atleast_1d(result.strength).tolist(),
+                "traces_exact": result.traces.exact,
+                "sigma": None if result.sigma is None else np.asarray(result.sigma).tolist(),
+            }
+        )
+    return rows
+
+
+def inpainting(side: int, strength: float, seed: int) -> Document:
+    """Return time and errors on a square grid."""
+    grid = cg.gallery.grid(side)
+    assert grid.coords is not None
+    L, rng = cg.laplacian(grid), np.random.default_rng(seed)
+    x, y = (grid.coords / side).T
+    clean = np.sin(12 * x) + np.cos(20 * y)
+    known = rng.random(clean.size) < KNOWN_SHARE
+    values = np.where(known, clean + KNOWN_NOISE * rng.standard_normal(clean.size), np.nan)
+    start = time.perf_counter()
+    result = cg.tasks.inpaint(L, values, known, strength, tol=TOL)
+    return {
+        "strength": strength,
+        "seconds": time.perf_counter() - start,
+        "n_iterations": result.n_iterations,
+        "error_bound": result.error_bound,
+        "largest_error": result.largest_error,
+        "converged": result.converged,
+        "certificate": result.certificate,
+        "distance": float(rms(result.signals - clean)),
+    }
+
+
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Denoise many draws with every family and rule, then inpaint."""
+    n_draws, side = (QUICK_DRAWS, QUICK_SIDE) if args.quick else (N_DRAWS, SIDE)
+    graph = road_network(args.quick)
+    L = cg.laplacian(graph)
+    rows: list[Document] = []
+    for name, clean in clean_signals(graph).items():
+        for family in FAMILIES:
+            step(f"{name}, {family}")
+            rows += denoising(L, name, family, clean, n_draws, args.seed)
+    step("inpainting")
+    inpainted = [inpainting(side, strength, args.seed) for strength in (1.0, 0.0)]
+    return {
+        "graph": graph.name or "graph",
+        "n_vertices": L.n_vertices,
+        "n_draws": n_draws,
+        "noise": NOISE,
+        "denoising": rows,
+        "inpainting": {"n_vertices": side**2, "known_share": KNOWN_SHARE, "tol": TOL, "rows": inpainted},
+    }
+
+
+def cells(row: Document) -> list[str]:
+    """Return one line of the table of denoising."""
+    ratios = row["ratios"]
+    return [
+        row["signal"],
+        row["family"],
+        row["rule"],
+        f"{row['near']} of {len(ratios)}",
+        f"{np.median(ratios):.3f}",
+        f"{max(ratios):.3f}",
+        f"{np.median(row['strengths']):.3g}",
+    ]
+
+
+def inpaint_cells(row: Document) -> list[str]:
+    """Return one line of the table of inpainting."""
+    return [
+        f"{row['strength']:g}",
+        format_seconds(row["seconds"]),
+        str(row["n_iterations"]),
+        f"{format_error(row['error_bound'])} ({row['certificate']})",
+        format_error(row["largest_error"]),
+        f"{row['distance']:.3f}",
+    ]
+
+
+def conclusions(document: Document) -> list[str]:
+    """Say for each rule in how many draws it was near the best, and how long inpainting took."""
+    lines = []
+    for rule, _, _ in RULES:
+        rows = [row for row in document["denoising"] if row["rule"] == rule]
+        near, total = sum(row["near"] for row in rows), sum(len(row["ratios"]) for row in rows)
+        fewest = min(rows, key=lambda row: row["near"])
+        lines.append(
+            f"{rule}: the error is within 10 % of the least in {near} of {total} draws; fewest, {fewest['near']} of "
+            f'{len(fewest["ratios"])}, for {fewest["family"]} on the signal "{fewest["signal"]}"'
+        )
+    inpainted = document["inpainting"]
+    slowest = max(row["seconds"] for row in inpainted["rows"])
+    lines.append(
+        f"inpainting {inpainted['n_vertices']:,} vertices takes at most {format_seconds(slowest)}, hierarchy included"
+    )
+    return lines
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    inpainted = document["inpainting"]
+    return page(
+        "Tasks: denoising and inpainting",
+        document,
+        f"Signals on `{document['graph']}` ({document['n_vertices']:,} vertices) with Gaussian noise of standard "
+        f"deviation {document['noise']:g}, {document['n_draws']} draws each; all draws of a row share the probes of "
+        "their traces. The ratio is the root mean square error with the chosen strength over the least that any of the "
+        "strengths gives for that draw. Where σ is not given it is estimated from the high frequencies.",
+        "",
+        *(f"- {line}" for line in conclusions(document)),
+        "",
+        *markdown_table(HEADER, [cells(row) for row in document["denoising"]]),
+        "",
+        f"Inpainting on a square grid of {inpainted['n_vertices']:,} vertices, a share of "
+        f"{inpainted['known_share']:g} of them known with noise of {KNOWN_NOISE:g}, tolerance {inpainted['tol']:g} in "
+        "the energy norm. The time includes the multigrid hierarchy, not the graph and its Laplacian. With strength 0 "
+        "the known values are kept, noise included.",
+        "",
+        *markdown_table(INPAINT_HEADER, [inpaint_cells(row) for row in inpainted["rows"]]),
+    )
+
+
+def draw(document: Document) -> Figure:
+    """Draw the ratios of all draws, one panel per signal, one column per family and rule."""
+    from matplotlib.figure import Figure
+
+    from cayleygsp.plotting import COLORS
+
+    rows = document["denoising"]
+    signals = list(dict.fromkeys(row["signal"] for row in rows))
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    figure = Figure(figsize=(4.9 * len(signals), 3.8), layout="constrained")
+    axes: Any = np.atleast_1d(figure.subplots(1, len(signals), sharey=True))
+    for ax, signal in zip(axes, signals, strict=True):
+        for k, (rule, _, _) in enumerate(RULES):
+            mine = [row for row in rows if row["signal"] == signal and row["rule"] == rule]
+            places = np.concatenate(
+                [
+                    families.index(row["family"]) + 0.16 * (k - 2) + np.linspace(-0.05, 0.05, len(row["ratios"]))
+                    for row in mine
+                ]
+            )
+            ratios = np.concatenate([row["ratios"] for row in mine])
+            ax.plot(places, ratios, "osD^v"[k], color=COLORS[k], markersize=3, alpha=0.7, label=rule, linestyle="none")
+        ax.axhline(NEAR, color="0.45", linewidth=1, linestyle="--")
+        ax.set_xticks(range(len(families)), families)
+        ax.set_title(f"signal: {signal}", fontsize="medium")
+        ax.grid(axis="y", color="0.9", linewidth=0.6)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("error / least error over strengths")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False, fontsize="small")
+    return figure
+
+
+def tables(document: Document) -> list[Table]:
+    """Return what is printed."""
+    return [
+        Table("Denoising", HEADER, [cells(row) for row in document["denoising"]], n_text=3),
+        Table("Inpainting", INPAINT_HEADER, [inpaint_cells(row) for row in document["inpainting"]["rows"]], n_text=0),
+    ]
+
+
+SCRIPT = Script(
+    "tasks",
+    "Measure how near the chosen strengths of denoising come to the best, and inpaint a large grid.",
+    measure,
+    markdown,
+    draw,
+    tables=tables,
+    lines=conclusions,
+    steps=lambda args: 2 * len(FAMILIES) + 1,
+)
+main = SCRIPT.main
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,143 @@
+"""The command ``denoise``."""
+
+from __future__ import annotations
+
+import time
+from enum import Enum
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from cayleygsp._format import counted
+from cayleygsp.cli.loading import graph_line, need_edges
+from cayleygsp.cli.options import GraphOptions, OutputOptions
+from cayleygsp.cli.polynomial import check_positive
+from cayleygsp.cli.task_frame import SignalOptions, finish_task, load_task, task_results, task_work, write_task
+from cayleygsp.tasks import Denoised, denoise
+
+
+class Family(str, Enum):
+    """A named family of filters."""
+
+    tikhonov = "tikhonov"
+    heat = "heat"
+    low = "low"
+
+
+class Selector(str, Enum):
+    """How a strength is chosen."""
+
+    gcv = "gcv"
+    sure = "sure"
+    discrepancy = "discrepancy"
+
+
+def denoise_command(
+    graph: GraphOptions,
+    signal: SignalOptions,
+    outputs: OutputOptions,
+    family: Annotated[
+        Family,
+        typer.Option(
+            "--family",
+            metavar="FAMILY",
+            help="Filters by their strength s: tikhonov 1/(1+sλ), heat exp(-sλ), low a smooth step down at 1/s.",
+        ),
+    ] = Family.tikhonov,
+    select: Annotated[
+        Selector,
+        typer.Option(
+            "--select",
+            metavar="RULE",
+            help="How the strength is chosen: gcv (cross-validation, needs no --sigma), sure (least estimated error), "
+            "discrepancy (the largest up to which noise explains the residual).",
+        ),
+    ] = Selector.gcv,
+    strength: Annotated[
+        list[float],
+        typer.Option("--strength", help="A strength to compare; can be given several times. Else a wide range."),
+    ] = [],  # noqa: B006
+    sigma: Annotated[
+        float | None,
+        typer.Option("--sigma", help="Standard deviation of the noise; else estimated from the high frequencies."),
+    ] = None,
+    shared: Annotated[bool, typer.Option("--shared", help="One strength for all signals, not one for each.")] = False,
+    tol: Annotated[float, typer.Option("--tol", help="Error allowed to the filter, relative to its gain.")] = 1e-6,
+) -> None:
+    """Remove noise from a signal, with a strength that is chosen from the signal itself.
+
+    Many strengths are compared in one pass, and the chosen filter is applied with a certified error. Which family suits
+    depends on the signal: tikhonov keeps some of all frequencies, low cuts sharply. gcv needs to know nothing of the
+    noise; sure and discrepancy are steadier if --sigma is known. --figure draws the signal before and after, and the
+    curve that the strength was chosen by.
+    """
+    results = task_results(outputs, signal)
+    check_positive(tol, "--tol")
+    if sigma is not None:
+        check_positive(sigma, "--sigma")
+    for s in strength:
+        check_positive(s, "--strength")
+    with results.progress(3) as step:
+        step("graph")
+        G, L, y = load_task(graph, signal)
+        need_edges(L, "denoising")
+        step("denoise")
+        start = time.perf_counter()
+        with task_work() as messages:
+            done = denoise(
+                L,
+                y,
+                family.value,
+                select.value,
+                strengths=strength or None,
+                sigma=sigma,
+                shared=shared,
+                rng=graph.seed,
+                tol=tol,
+            )
+        seconds = time.perf_counter() - start
+        step("files")
+
+        def draw() -> Any:
+            from cayleygsp.plotting.task_figures import denoised_figure
+
+            return denoised_figure(G, y, done)
+
+        write_task(results, done.signals, draw)
+    results.show(_numbers(done, seconds), {"graph": graph_line(G, L)} | _facts(done, seconds))
+    if done.at_end:
+        messages.append("the chosen strength is the first or last of those compared: the best may lie beyond")
+    finish_task(done.converged, messages)
+
+
+def _numbers(done: Denoised, seconds: float) -> dict[str, Any]:
+    info = done.infos[0]
+    return {
+        "family": done.family,
+        "select": done.select,
+        "strength": np.asarray(done.strength).tolist(),
+        "at_end": done.at_end,
+        "sigma": None if done.sigma is None else np.asarray(done.sigma).tolist(),
+        "sigma_estimated": done.sigma_estimated,
+        "strengths": done.strengths.tolist(),
+        "curve": done.curve.tolist(),
+        "curve_error": done.curve_error.tolist(),
+        "traces": done.traces.values.tolist(),
+        "trace_standard_errors": done.traces.standard_errors.tolist(),
+        "traces_exact": done.traces.exact,
+        "method": info.method,
+        "error_bound": np.max(done.error_bound).item(),
+        "certificate": done.certificate,
+        "converged": done.converged,
+        "seconds": seconds,
+    }
+
+
+def _facts(done: Denoised, seconds: float) -> dict[str, str]:
+    lines = done.summary().splitlines()
+    names = ["strength", "traces", *(["noise"] if done.sigma is not None else []), "error bound"]
+    facts = dict(zip(names, lines, strict=True))
+    facts["traces"] = facts["traces"].removeprefix("traces ")
+    n_signals = 1 if done.signals.ndim == 1 else done.signals.shape[1]
+    return {"signals": f"{counted(n_signals, 'signal')}, {seconds:.3g} s", **facts}

@@ -1,0 +1,96 @@
+"""The command ``features``."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from cayleygsp.cli.errors import BadInput
+from cayleygsp.cli.loading import graph_line, need_edges
+from cayleygsp.cli.options import GraphOptions, OutputOptions
+from cayleygsp.cli.polynomial import check_positive
+from cayleygsp.cli.task_frame import SignalOptions, finish_task, load_task, task_results, task_work, write_task
+from cayleygsp.tasks import Features, smooth_features
+
+# More bands than this would end below all that double precision tells apart.
+_MOST_BANDS = 50
+
+
+def features_command(
+    graph: GraphOptions,
+    signal: SignalOptions,
+    outputs: OutputOptions,
+    bands: Annotated[
+        int | None,
+        typer.Option(
+            "--bands",
+            min=2,
+            max=_MOST_BANDS,
+            help="How many bands; they meet at 1/2, 1/4, 1/8 ... of the spectrum. Else 4.",
+        ),
+    ] = None,
+    edges: Annotated[
+        list[float],
+        typer.Option("--edge", help="A frequency at which two bands meet; can be given several times, increasing."),
+    ] = [],  # noqa: B006
+    transition: Annotated[
+        float, typer.Option("--transition", help="Width of the steps between bands, relative to where they meet.")
+    ] = 0.5,
+    tol: Annotated[float, typer.Option("--tol", help="Error allowed to each band, relative to its gain.")] = 1e-6,
+) -> None:
+    """Split signals into bands of frequency: features for a classifier.
+
+    Every signal becomes as many columns as there are bands, from low to high frequencies; all bands of the first signal
+    come first. The bands of a signal add up to it. --figure draws the bands and the features of the first signal.
+    """
+    results = task_results(outputs, signal)
+    check_positive(tol, "--tol")
+    check_positive(transition, "--transition")
+    if transition > 2:
+        raise BadInput(f"--transition must be at most 2, got {transition:g}")
+    if bands is not None and edges:
+        raise BadInput("--bands and --edge must not both be given")
+    for edge in edges:
+        check_positive(edge, "--edge")
+    if edges != sorted(set(edges)):
+        raise BadInput(f"--edge must be given in increasing order, got {', '.join(f'{edge:g}' for edge in edges)}")
+    with results.progress(3) as step:
+        step("graph")
+        G, L, X = load_task(graph, signal)
+        need_edges(L, "bands of frequency")
+        step("features")
+        start = time.perf_counter()
+        with task_work() as messages:
+            done = smooth_features(L, X, edges or bands or 4, transition=transition, tol=tol)
+        seconds = time.perf_counter() - start
+        step("files")
+
+        def draw() -> Any:
+            from cayleygsp.plotting.task_figures import features_figure
+
+            return features_figure(G, done, L.lmax)
+
+        write_task(results, done.values, draw)
+    results.show(_numbers(done, seconds), {"graph": graph_line(G, L)} | _facts(done, seconds))
+    finish_task(done.info.converged, messages)
+
+
+def _numbers(done: Features, seconds: float) -> dict[str, Any]:
+    return {
+        "names": list(done.names),
+        "edges": None if done.edges is None else done.edges.tolist(),
+        "method": done.info.method,
+        "n_matvecs": done.info.n_matvecs,
+        "error_bound": np.max(done.info.error_bound).item(),
+        "certificate": done.info.certificate,
+        "converged": done.info.converged,
+        "seconds": seconds,
+    }
+
+
+def _facts(done: Features, seconds: float) -> dict[str, str]:
+    first, second = done.summary().splitlines()
+    return {"features": f"{first}, {seconds:.3g} s", "error bound": second}

@@ -1,0 +1,108 @@
+"""The command ``inpaint``."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from cayleygsp._text import printable
+from cayleygsp._typing import Array
+from cayleygsp.cli.errors import BadInput
+from cayleygsp.cli.loading import graph_line
+from cayleygsp.cli.options import GraphOptions, OutputOptions
+from cayleygsp.cli.polynomial import check_positive
+from cayleygsp.cli.signals import STANDARD_INPUT, load_signal
+from cayleygsp.cli.task_frame import SignalOptions, finish_task, load_task, task_results, task_work, write_task
+from cayleygsp.graph import Graph
+from cayleygsp.tasks import Inpainted, inpaint
+
+
+def inpaint_command(
+    graph: GraphOptions,
+    signal: SignalOptions,
+    outputs: OutputOptions,
+    mask: Annotated[
+        Path | None,
+        typer.Option("--mask", metavar="FILE", help="1 where a value is known and 0 elsewhere, one line per vertex."),
+    ] = None,
+    strength: Annotated[
+        float,
+        typer.Option(
+            "--strength", help="Weight of smoothness beside the fit to the known values; with 0 these are kept."
+        ),
+    ] = 1.0,
+    fill: Annotated[
+        float | None,
+        typer.Option("--fill", help="Value in components without a known one; else such components are an error."),
+    ] = None,
+    tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative, in the energy norm.")] = 1e-6,
+) -> None:
+    """Fill in the missing values of a signal: the smooth signal that fits the known ones.
+
+    Missing values are written as nan, or named by --mask, then whatever stands in their place is ignored. The signal
+    with the least (distance from the known values)² + strength · (differences along edges)² is found; the error of what
+    is written is proved, in the norm of that sum and at every vertex. --figure draws what was known and the result.
+    """
+    results = task_results(outputs, signal)
+    check_positive(tol, "--tol")
+    if not (math.isfinite(strength) and strength >= 0):
+        raise BadInput(f"--strength must be at least 0 and finite, got {strength}")
+    if fill is not None and not math.isfinite(fill):
+        raise BadInput(f"--fill must be finite, got {fill}")
+    if mask == STANDARD_INPUT:
+        raise BadInput("--mask must be a file, got -")
+    with results.progress(3) as step:
+        step("graph")
+        G, L, y = load_task(graph, signal, missing=True)
+        known = None if mask is None else _load_mask(mask, G)
+        step("inpaint")
+        start = time.perf_counter()
+        with task_work() as messages:
+            done = inpaint(L, y, known, strength, fill=fill, tol=tol)
+        seconds = time.perf_counter() - start
+        step("files")
+
+        def draw() -> Any:
+            from cayleygsp.plotting.task_figures import inpainted_figure
+
+            values = ~np.isnan(y.reshape(G.n_vertices, -1)[:, 0]) if known is None else known
+            return inpainted_figure(G, y, values, done)
+
+        write_task(results, done.signals, draw)
+    results.show(_numbers(done, seconds), {"graph": graph_line(G, L)} | _facts(done, seconds))
+    finish_task(done.converged, messages)
+
+
+def _load_mask(path: Path, graph: Graph) -> Array:
+    values = load_signal(path, graph.n_vertices, graph.labels)
+    if values.ndim != 1 or values.dtype.kind == "c" or not np.isin(values, (0, 1)).all():
+        raise BadInput(f"--mask must hold one 0 or 1 per vertex, got other numbers in '{printable(path)}'")
+    return values == 1
+
+
+def _numbers(done: Inpainted, seconds: float) -> dict[str, Any]:
+    return {
+        "strength": done.strength,
+        "n_known": done.n_known,
+        "n_filled": done.n_filled,
+        "n_iterations": done.n_iterations,
+        "tol": done.tol,
+        "error_bound": np.max(done.error_bound).item(),
+        "largest_error": np.max(done.largest_error).item(),
+        "certificate": done.certificate,
+        "converged": done.converged,
+        "seconds": seconds,
+    }
+
+
+def _facts(done: Inpainted, seconds: float) -> dict[str, str]:
+    lines = done.summary().splitlines()
+    names = ["inpainting", *(["filled"] if done.n_filled else []), "solver", "error bound"]
+    facts = dict(zip(names, lines, strict=True))
+    facts["solver"] += f", {seconds:.3g} s"
+    return facts

@@ -1,0 +1,40 @@
+"""Products of sparse signals with dense matrices."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from cayleygsp.engine.sparse_products import transposed_product
+
+
+def sparse_product(x: Tensor, weight: Tensor) -> Tensor:
+    """Return sparse x of shape (n, m) times a dense matrix, with a gradient in the latter.
+
+    If x asks for a gradient, torch's own product is taken.
+    """
+    if x.requires_grad or x.device.type != "cpu" or torch.compiler.is_compiling():
+        return torch.sparse.mm(x, weight)
+    return cast(Tensor, _Product.apply(weight, x if x.layout == torch.sparse_csr else x.to_sparse_csr()))
+
+
+class _Product(torch.autograd.Function):
+    """A sparse product whose gradient goes by the rows of x: torch would sort it by columns at every call."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, x: Tensor) -> Tensor:
+        """Return x times the weights."""
+        ctx.save_for_backward(x.crow_indices(), x.col_indices(), x.values())
+        ctx.shape = weight.shape
+        return torch.sparse.mm(x, weight)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        """Return the gradient in the weights."""
+        out = gradient.new_zeros(ctx.shape)
+        indptr, indices, values = (t.numpy() for t in ctx.saved_tensors)
+        transposed_product(indptr, indices, values, gradient.contiguous().numpy(), out.numpy())
+        return out, None

@@ -1,0 +1,25 @@
+r"""What filters are for: noise removed, missing values filled in, features for a classifier.
+
+- :func:`denoise` smooths a signal and chooses the strength from the signal itself; :func:`estimate_noise` estimates the
+  noise level from the highest frequencies.
+- :func:`inpaint` finds the smooth signal that fits the known values, to a proved error.
+- :func:`smooth_features` splits signals into bands of frequency, in one pass.
+"""
+
+from cayleygsp.tasks.denoising import Denoised, denoise
+from cayleygsp.tasks.features import Features, smooth_features
+from cayleygsp.tasks.inpainting import Inpainted, inpaint
+from cayleygsp.tasks.noise import NoiseEstimate, estimate_noise
+from cayleygsp.tasks.traces import Traces
+
+__all__ = [
+    "Denoised",
+    "Features",
+    "Inpainted",
+    "NoiseEstimate",
+    "Traces",
+    "denoise",
+    "estimate_noise",
+    "inpaint",
+    "smooth_features",
+]

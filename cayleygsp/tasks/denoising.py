@@ -1,0 +1,332 @@
+"""Denoising: a smoothing filter whose strength is chosen from the noisy signal itself."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cayleygsp._format import format_bound
+from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
+from cayleygsp._validation import check_choice, check_integer, check_positive
+from cayleygsp.filters.base import GraphFilter
+from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
+from cayleygsp.laplacians import Laplacian, laplacian
+from cayleygsp.methods.base import column_norms
+from cayleygsp.responses.base import Response
+from cayleygsp.tasks.families import (
+    FIRST_RANGE,
+    LAST_STRENGTH,
+    Family,
+    check_family,
+    check_strengths,
+    default_strengths,
+)
+from cayleygsp.tasks.noise import check_edges, check_real_signals, noise_level
+from cayleygsp.tasks.selection import NEED_SIGMA, SELECTORS, Criterion, evaluate_criterion, form_errors, residual_forms
+from cayleygsp.tasks.traces import Traces, estimate_traces, plain, quadratic_forms
+
+
+@dataclass(frozen=True, eq=False)
+class Denoised:
+    r"""A denoised signal and how its strength was chosen; :func:`denoise` makes it.
+
+    Attributes
+    ----------
+    signals : numpy.ndarray
+        The denoised signals, of the shape and precision of what was given.
+    strength : float or numpy.ndarray, shape (n_signals,)
+        The chosen strength, one number for one signal or if it is shared.
+    family, select : str
+        Names of the family and of the selector.
+    strengths : numpy.ndarray, shape (n_strengths,)
+        Those that were compared, ascending.
+    curve : numpy.ndarray, shape (n_strengths,) or (n_strengths, n_signals)
+        The criterion: what "gcv" and "sure" minimize; for "discrepancy" the residual over what noise explains, which
+        is at most 1 up to the chosen strength.
+    curve_error : numpy.ndarray
+        How far the curve is off: by one standard error of the traces, and by what the error allowed to the filters
+        does to the residuals. Its points are off together, so that its minimum is better known than its height.
+    traces : Traces
+        Traces of the filters, their degrees of freedom, with standard errors.
+    sigma : float or numpy.ndarray or None
+        The noise level that was used, None for "gcv".
+    sigma_estimated : bool
+        Whether that is an estimate by :func:`estimate_noise`.
+    error_bound : float or numpy.ndarray, shape (n_signals,)
+        An upper bound of the error of filtering relative to the norm of the noisy signal. It says how exactly the
+        chosen filter was applied, not how near the clean signal is.
+    certificate : str
+        What the bound rests on, as in :class:`FilterInfo`.
+    infos : tuple of FilterInfo
+        What is known of the filtering, one per different chosen strength, ascending.
+    at_end : bool
+        Whether a chosen strength is the first or last of those that were compared: the best may lie beyond.
+    """
+
+    signals: Array
+    strength: float | FloatArray
+    family: str
+    select: str
+    strengths: FloatArray
+    curve: FloatArray
+    curve_error: FloatArray
+    traces: Traces
+    sigma: float | FloatArray | None
+    sigma_estimated: bool
+    error_bound: float | FloatArray
+    certificate: str
+    infos: tuple[FilterInfo, ...]
+    at_end: bool
+
+    @property
+    def converged(self) -> bool:
+        """Whether the error of filtering is certified to be within the tolerance."""
+        return all(info.converged for info in self.infos)
+
+    def summary(self) -> str:
+        """Return what was done in a few lines."""
+        traces = "exact" if self.traces.exact else f"by Hutch++ with {self.traces.n_probes} probes"
+        lines = [
+            f"{self.family}, strength {_range(self.strength)} by {self.select}, of {self.strengths.size} from "
+            f"{self.strengths[0]:.3g} to {self.strengths[-1]:.3g}" + (", at an end of them" if self.at_end else ""),
+            f"traces {traces}",
+        ]
+        if self.sigma is not None:
+            how = "estimated from the high frequencies" if self.sigma_estimated else "given"
+            lines.append(f"noise level {_range(self.sigma)}, {how}")
+        methods = ", ".join(dict.fromkeys(info.method for info in self.infos))
+        bound = format_bound(float(np.max(self.error_bound)))
+        lines.append(f"filtered by {methods}, off by at most {bound} of the signal's norm ({self.certificate})")
+        return "\n".join(lines)
+
+
+def denoise(
+    graph: GraphLike,
+    y: ArrayLike,
+    family: Family = "tikhonov",
+    select: str = "gcv",
+    *,
+    strengths: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
+    shared: bool = False,
+    n_probes: int = 16,
+    rng: np.random.Generator | int | None = 0,
+    tol: float = 1e-6,
+    kind: LaplacianKind | None = None,
+) -> Denoised:
+    r"""Denoise signals with a filter whose strength is chosen from the signals themselves.
+
+    Parameters
+    ----------
+    graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+        See :func:`laplacian`.
+    y : array_like, shape (n_vertices,) or (n_vertices, n_signals)
+        Real signals with white noise.
+    family : {"tikhonov", "heat", "low"} or callable
+        The filters, by their strength s: :math:`1/(1 + s\lambda)`, :math:`e^{-s\lambda}`, or a smooth step down at the
+        cutoff 1/s; or a function that takes a strength and returns a response or a function of frequency.
+    select : {"gcv", "sure", "discrepancy"}
+        Generalized cross-validation, Stein's unbiased risk estimate, or the largest strength up to which
+        noise explains the residuals; see :mod:`cayleygsp.tasks.selection` for the formulas.
+    strengths : array_like, optional
+        Positive strengths to compare. By default eight per factor of ten, from 0.01 to 10⁴ over :math:`\lambda_{max}`,
+        and on to 10⁶ if the choice is the last.
+    sigma : float or array_like, shape (n_signals,), optional
+        Standard deviation of the noise, for "sure" and "discrepancy"; estimated by :func:`estimate_noise` if it is not
+        given.
+    shared : bool
+        Whether all signals get the same strength, chosen by the mean of their residuals; else each gets its own.
+    n_probes : int
+        At least 2 columns of the sketch and random probes of Hutch++, for the traces on graphs whose eigenbasis is not
+        known and which have more than 500 vertices. The larger the graph, the fewer are needed.
+    rng : numpy.random.Generator or int, optional
+        For the probes.
+    tol : float
+        Error allowed to the filters, relative to their gain.
+    kind : {"combinatorial", "normalized"}, optional
+        Which Laplacian, if the graph does not say.
+
+    Returns
+    -------
+    Denoised
+        With the signals, the strength and the curve of the criterion.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is invalid, before any work.
+
+    Notes
+    -----
+    All strengths are compared in one pass: the residuals and the traces of all filters follow from the inner products
+    of neighbouring terms of one recurrence (:mod:`cayleygsp.tasks.traces`). Then the chosen filter is applied to
+    ``tol``, with a certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> grid = cg.gallery.grid(20)
+    >>> clean = np.sin(grid.coords[:, 0] / 3)
+    >>> noisy = clean + 0.3 * np.random.default_rng(0).standard_normal(400)
+    >>> result = cg.tasks.denoise(grid, noisy, "heat", "gcv")
+    >>> bool(np.linalg.norm(result.signals - clean) < 0.5 * np.linalg.norm(noisy - clean))
+    True
+    >>> print(result.summary())
+    heat, strength 0.527 by gcv, of 49 from 0.00125 to 1.25e+03
+    traces exact
+    filtered by exact, off by at most ... of the signal's norm (proved)
+    """
+    L = laplacian(graph, kind)
+    f = check_real_signals(y, L.n_vertices)
+    check_edges(L)
+    name, make = check_family(family)
+    check_choice(select, "select", SELECTORS)
+    given = None if strengths is None else check_strengths(strengths)
+    make(float((default_strengths(L, FIRST_RANGE[1]) if given is None else given)[0]))  # rejects what is no family
+    if not isinstance(shared, bool):
+        raise TypeError(f"`shared` must be True or False, got {shared!r}")
+    n_probes = check_integer(n_probes, "n_probes", at_least=2)
+    tol = check_positive(tol, "tol")
+    generator = np.random.default_rng(rng)
+    levels = None if sigma is None else _check_sigma(sigma, f)
+    # squares of signals of any size are numbers once the largest is about one
+    exponent = int(np.frexp(np.abs(f).max())[1])
+    block = np.ldexp(f.reshape(L.n_vertices, -1).astype(np.float64), -exponent)
+    levels = None if levels is None else np.ldexp(levels, -exponent)
+    estimated = select in NEED_SIGMA and levels is None
+    if estimated:
+        levels = _positive_levels(np.asarray(noise_level(L, block, n_probes, generator).sigma))
+    search = _Search(L, block, make, select, levels, shared, n_probes, generator, tol)
+    comparison = search.over(given) if given is not None else search.by_itself()
+    strength = comparison.strengths[comparison.criterion.chosen]
+    signals, bounds, infos = _apply(L, make, f, np.broadcast_to(strength, block.shape[1:]), tol)
+    single = f.ndim == 1
+    one_curve = single or shared
+    sigma_used = None if select not in NEED_SIGMA or levels is None else np.ldexp(levels, exponent)
+    unit = 0 if select == "discrepancy" else 2 * exponent
+    with np.errstate(over="ignore"):
+        curve, errors = (np.ldexp(v, unit) for v in (comparison.criterion.values, comparison.criterion.errors))
+    return Denoised(
+        signals=signals,
+        strength=float(strength[0]) if one_curve else strength,
+        family=name,
+        select=select,
+        strengths=comparison.strengths,
+        curve=curve[:, 0] if one_curve else curve,
+        curve_error=errors[:, 0] if one_curve else errors,
+        traces=comparison.traces,
+        sigma=float(sigma_used[0]) if single and sigma_used is not None else sigma_used,
+        sigma_estimated=estimated,
+        error_bound=float(bounds[0]) if single else bounds,
+        certificate=_weakest(infos),
+        infos=infos,
+        at_end=comparison.at_end,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """Strengths and what was seen of them."""
+
+    strengths: FloatArray
+    criterion: Criterion
+    traces: Traces
+
+    @property
+    def at_end(self) -> bool:
+        ends = (0, self.strengths.size - 1)
+        return self.strengths.size > 1 and bool(np.isin(self.criterion.chosen, ends).any())
+
+    @property
+    def at_last(self) -> bool:
+        return bool((self.criterion.chosen == self.strengths.size - 1).any())
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The comparison of strengths for checked signals."""
+
+    L: Laplacian
+    f: FloatArray
+    make: Callable[[float], Response]
+    select: str
+    sigma: FloatArray | None
+    shared: bool
+    n_probes: int
+    rng: np.random.Generator
+    tol: float
+
+    def by_itself(self) -> _Comparison:
+        """Compare strengths over the first range, and over a longer one if the last of them is chosen."""
+        comparison = self.over(default_strengths(self.L, FIRST_RANGE[1]))
+        return self.over(default_strengths(self.L, LAST_STRENGTH)) if comparison.at_last else comparison
+
+    def over(self, strengths: FloatArray) -> _Comparison:
+        """Compare the given strengths."""
+        L, f = self.L, self.f
+        responses = [self.make(float(s)) for s in strengths]
+        residual_polynomials, noise_polynomials = residual_forms(self.select, self.make, strengths, responses)
+        wanted = [*(plain(g) for g in responses), *noise_polynomials]
+        both = estimate_traces(L, wanted, responses[-1], self.n_probes, self.rng, self.tol)
+        freedom, noise = both.split(len(responses))
+        energies = np.maximum(quadratic_forms(L, residual_polynomials, f, self.tol), 0.0)
+        errors = form_errors(self.select, energies, column_norms(f), self.tol)
+        sigma = self.sigma
+        if self.shared:
+            energies, errors = energies.mean(axis=1, keepdims=True), errors.mean(axis=1, keepdims=True)
+            sigma = None if sigma is None else np.sqrt((sigma**2).mean(keepdims=True))
+        criterion = evaluate_criterion(self.select, energies, errors, noise, L.n_vertices, sigma)
+        return _Comparison(strengths, criterion, freedom)
+
+
+def _apply(
+    L: Laplacian, make: Callable[[float], Response], f: Array, strengths: FloatArray, tol: float
+) -> tuple[Array, FloatArray, tuple[FilterInfo, ...]]:
+    """Filter each signal with its strength; return bounds for each signal and what is known for each strength."""
+    columns = f.reshape(f.shape[0], -1)
+    signals, bounds, infos = np.empty_like(columns), np.empty(columns.shape[1]), []
+    for strength in np.unique(strengths):
+        mine = strengths == strength
+        g = GraphFilter(L, make(float(strength)), method="auto", tol=tol)
+        signals[:, mine], info = g.filter(columns[:, mine], return_info=True)
+        bounds[mine] = info.error_bound
+        infos.append(info)
+    return signals.reshape(f.shape), bounds, tuple(infos)
+
+
+def _weakest(infos: tuple[FilterInfo, ...]) -> str:
+    order = ("proved", "estimated", "sampled", "none")
+    return max((info.certificate for info in infos), key=order.index)
+
+
+def _check_sigma(sigma: Any, f: Array) -> FloatArray:
+    """Return one positive noise level per signal."""
+    n_signals = 1 if f.ndim == 1 else f.shape[1]
+    levels = np.asarray(sigma)
+    if levels.dtype.kind not in "biuf":
+        raise TypeError(f"`sigma` must be real numbers, got dtype {levels.dtype}")
+    if levels.shape not in ((), (n_signals,)):
+        raise ValueError(f"`sigma` must be one number or have shape ({n_signals},), got shape {levels.shape}")
+    bad = ~(np.isfinite(levels) & (levels > 0))
+    if bad.any():
+        raise ValueError(f"`sigma` must be positive and finite, got {levels[bad].flat[0]:g}")
+    return np.broadcast_to(levels.astype(np.float64), (n_signals,)).copy()
+
+
+def _positive_levels(levels: FloatArray) -> FloatArray:
+    """Return estimated noise levels, raised a little above zero for signals without high frequencies."""
+    if (levels == 0).any():
+        warnings.warn(
+            "a signal has nothing in its high frequencies: no noise was seen", ConvergenceWarning, stacklevel=3
+        )
+    return np.where(levels > 0, levels, np.finfo(np.float64).tiny ** 0.5)
+
+
+def _range(values: float | FloatArray) -> str:
+    low, high = float(np.min(values)), float(np.max(values))
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -1,0 +1,150 @@
+r"""Criteria by which a strength is chosen without knowing the clean signal.
+
+With G the filter, n the number of vertices and noise of standard deviation σ:
+
+- ``gcv``: generalized cross-validation, the least :math:`\frac{\|y - Gy\|^2/n}{(1 - \mathrm{tr}\,G/n)^2}`; needs no σ;
+- ``sure``: Stein's unbiased estimate of the mean square error, the least
+  :math:`\frac1n\|y - Gy\|^2 - \sigma^2 + \frac2n\sigma^2\,\mathrm{tr}\,G`;
+- ``discrepancy``: the largest strength up to which noise explains the residuals. With W the filter of a
+  quarter of the strength,
+  :math:`\|W^{1/2}(y - Gy)\|^2 \le \sigma^2\,\mathrm{tr}\,W((I - G)^2 + G^2)`: of the noise the filter takes away the
+  part :math:`(I - G)^2`, and as much of the signal may be lost as noise stays, :math:`G^2`. Frequencies that W stops
+  hold nothing but noise, whose chance variations would hide all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayleygsp._typing import FloatArray, IntArray
+from cayleygsp.responses.base import Response
+from cayleygsp.tasks.traces import Polynomial, Traces, plain, squared_complement
+
+SELECTORS = ("gcv", "sure", "discrepancy")
+
+#: Those that need the noise level.
+NEED_SIGMA = ("sure", "discrepancy")
+
+# The strength of the weight of the discrepancy, relative to that of the filter.
+_WEIGHT = 0.25
+
+# Shares of residual degrees of freedom below this are rounding.
+_LEAST_FREEDOM = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Criterion:
+    """A criterion over strengths, one column per choice that is made.
+
+    Attributes
+    ----------
+    values : numpy.ndarray, shape (n_strengths, n_choices)
+        Infinite where nothing can be said: the filter changes less than the estimated trace tells.
+    errors : numpy.ndarray
+        How far they are off by the standard errors of the traces and by the allowed error of the filters.
+    chosen : numpy.ndarray of int64, shape (n_choices,)
+        Which strength.
+    """
+
+    values: FloatArray
+    errors: FloatArray
+    chosen: IntArray
+
+
+def residual_forms(
+    select: str, make: Callable[[float], Response], strengths: FloatArray, responses: Sequence[Response]
+) -> tuple[list[Polynomial], list[Polynomial]]:
+    """Return the polynomials whose forms are the residuals, and those whose traces say what noise explains.
+
+    Parameters
+    ----------
+    select : {"gcv", "sure", "discrepancy"}
+        Which criterion.
+    make : callable
+        Takes a strength and returns a response.
+    strengths : numpy.ndarray
+        The strengths.
+    responses : sequence of Response
+        Their responses.
+    """
+    if select != "discrepancy":
+        return [squared_complement(g) for g in responses], [plain(g) for g in responses]
+    weights = [make(_WEIGHT * float(s)) for s in strengths]
+    pairs = list(zip(weights, responses, strict=True))
+    residuals = [Polynomial(lambda w, g: w * (1 - g) ** 2, pair, (1, 2)) for pair in pairs]
+    noise = [Polynomial(lambda w, g: w * ((1 - g) ** 2 + g**2), pair, (1, 2)) for pair in pairs]
+    return residuals, noise
+
+
+def form_errors(select: str, forms: FloatArray, norms: FloatArray, tol: float) -> FloatArray:
+    """Bound how far the residuals are off if each response is off by ``tol``.
+
+    Parameters
+    ----------
+    select : {"gcv", "sure", "discrepancy"}
+        Which criterion.
+    forms : numpy.ndarray, shape (n_strengths, n_signals)
+        The residuals.
+    norms : numpy.ndarray, shape (n_signals,)
+        Norms of the signals.
+    tol : float
+        Error of the responses.
+    """
+    off = tol * norms
+    if select == "discrepancy":  # the weight counts as it is
+        return np.broadcast_to(3 * off * norms, forms.shape)
+    # of a square, twice the root times the error of the root
+    return off * (2 * np.sqrt(forms) + off)
+
+
+def evaluate_criterion(
+    select: str, residuals: FloatArray, residual_errors: FloatArray, traces: Traces, n: int, sigma: FloatArray | None
+) -> Criterion:
+    """Return the criterion at all strengths and which is chosen.
+
+    Parameters
+    ----------
+    select : {"gcv", "sure", "discrepancy"}
+        Which criterion.
+    residuals, residual_errors : numpy.ndarray, shape (n_strengths, n_choices)
+        The forms of :func:`residual_forms`, and how far they may be off.
+    traces : Traces
+        Of the others of :func:`residual_forms`.
+    n : int
+        Number of vertices.
+    sigma : numpy.ndarray, shape (n_choices,), optional
+        The noise level, for the criteria that need it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cayleygsp.tasks import Traces
+    >>> from cayleygsp.tasks.selection import evaluate_criterion
+    >>> R, traces = np.array([[0.1], [0.8], [5.0]]), Traces(np.array([9.0, 2.0, 1.0]), np.zeros(3), True, 0)
+    >>> criterion = evaluate_criterion("sure", R, 0 * R, traces, 10, np.array([0.3]))
+    >>> criterion.values.ravel().round(3), criterion.chosen
+    (array([0.082, 0.026, 0.428]), array([1]))
+    """
+    trace, trace_error = traces.values[:, None], traces.standard_errors[:, None]
+    R, off = residuals / n, residual_errors / n
+    if select == "gcv":
+        freedom = 1 - trace / n
+        usable = freedom > np.maximum(4 * trace_error / n, _LEAST_FREEDOM)
+        safe = np.where(usable, freedom, 1.0)
+        values = np.where(usable, R / safe**2, np.inf)
+        return Criterion(values, (off + 2 * R * (trace_error / n) / safe) / safe**2, np.argmin(values, axis=0))
+    assert sigma is not None
+    variance = sigma**2
+    if select == "sure":
+        values = R - variance + 2 * variance * trace / n
+        return Criterion(values, off + 2 * variance * trace_error / n, np.argmin(values, axis=0))
+    explained = variance * np.maximum(trace, _LEAST_FREEDOM) / n
+    values = R / explained
+    errors = (off + values * variance * trace_error / n) / explained
+    beyond = values > 1
+    # the strength before the first that noise does not explain: beyond, a weight may have lost the signal from sight
+    chosen = np.where(beyond.any(axis=0), np.argmax(beyond, axis=0) - 1, values.shape[0] - 1)
+    return Criterion(values, errors, np.maximum(chosen, 0))
