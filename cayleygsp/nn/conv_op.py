@@ -123,7 +123,7 @@ def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors
     return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
 
 
-def _graph_dtype(x: Tensor, laplacian: GraphLaplacian) -> torch.dtype:
+def _graph_dtype(x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> torch.dtype:
     """Return the precision of the graph: that of the signals, or its own if it gets a gradient."""
     learned = torch.is_grad_enabled() and laplacian.values.requires_grad
     return laplacian.values.dtype if learned else x.dtype

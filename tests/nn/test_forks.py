@@ -44,7 +44,7 @@ class Signals(Dataset):
 
 if __name__ == "__main__":
     expected = [Signals()[k] for k in range(4)]  # here the threads are started
-    loader = DataLoader(Signals(), batch_size=1, num_workers=2, multiprocessing_context="fork", timeout=60)
+    loader = DataLoader(Signals(), batch_size=1, num_workers=1, multiprocessing_context="fork", timeout=60)
     for got, wanted in zip(loader, expected):
         for a, b in zip(got, wanted):
             torch.testing.assert_close(a[0], b, rtol=1e-12, atol=1e-12)
