@@ -47,6 +47,11 @@ class FramedConv(GraphConv):
         like: dict[str, Any] = {"dtype": self.log_zoom.dtype, "device": device or self.log_zoom.device}
         self._frame, self._frame_start = torch.tensor(table, **like), torch.tensor(first, **like)
 
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)
+        self._make_frame()  # not what another precision has left of it
+        return self
+
     def _frame_at(self, log_zoom: Tensor) -> Tensor:
         return frame_at(self._frame, self._frame_start, log_zoom)
 
