@@ -53,7 +53,7 @@ def make_layer(model: str) -> Callable[[int, int], nn.Module]:
     """Return what makes a layer of the given kind."""
     from cayleygsp.nn import CayleyConv, ChebConv
 
-    return {"ChebConv": lambda i, o: ChebConv(i, o, ORDER), "CayleyConv": lambda i, o: CayleyConv(i, o, ORDER)}[model]
+    return {"ChebConv": lambda i, o: ChebConv(i, o, ORDER + 1), "CayleyConv": lambda i, o: CayleyConv(i, o, ORDER)}[model]
 
 
 def train(model: str, graph: CitationGraph, x: Any, laplacian: Any, seed: int, epochs: int) -> Document:

@@ -8,6 +8,7 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 settings.register_profile(
@@ -19,3 +20,8 @@ settings.load_profile("cayleygsp")
 DATA = Path(__file__).parents[2] / "shared" / "data"
 if DATA.is_dir():
     os.environ.setdefault("CAYLEYGSP_DATA", str(DATA))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # a filter in pyproject.toml would load scipy, and numpy with it, before their threads are counted above
+    config.addinivalue_line("filterwarnings", "ignore::scipy.sparse.SparseEfficiencyWarning:pygsp.*")

@@ -103,9 +103,17 @@ def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
     elif model == CAYLEY:
         layer = CayleyConv(*sizes, order, zoom=config.zoom, tol=config.tol)
     else:
-        layer = ChebConv(*sizes, order)
+        layer = ChebConv(*sizes, order + 1)
     limit = math.sqrt(6 / (layer.weight.shape[0] * config.rank + config.features))
-    nn.init.uniform_(layer.weight, -limit, limit)
+    start = torch.empty_like(layer.weight).uniform_(-limit, limit)
+    with torch.no_grad():
+        if isinstance(layer, CayleyConv):
+            layer.set_coefficients(start)
+        elif isinstance(layer, ChebConv):
+            for term, weights in zip(layer.lins, start, strict=True):
+                term.weight.copy_(weights.T)
+        else:
+            layer.weight.copy_(start)
     return layer
 
 

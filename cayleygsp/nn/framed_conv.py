@@ -18,6 +18,10 @@ from cayleygsp.nn.layer import GraphConv
 from cayleygsp.responses.basis import basis_size
 
 
+# What a state has beside the coefficients, so that loading it is exact: the learned numbers themselves.
+_EXACT = "coordinates"
+
+
 class FramedConv(GraphConv):
     """What a layer of Cayley filters learns, see :mod:`cayleygsp.nn.frame`: coordinates of its coefficients."""
 
@@ -120,18 +124,19 @@ class FramedConv(GraphConv):
         super()._save_to_state_dict(destination, prefix, keep_vars)
         name = prefix + self._learned_name
         if name in destination:
-            c = self.coefficients()
+            learned, c = destination[name], self.coefficients()
             destination[name] = c if keep_vars else c.detach()
+            destination[prefix + _EXACT] = learned
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
         name = prefix + self._learned_name
-        given = state_dict.get(name)
+        given, exact = state_dict.get(name), state_dict.pop(prefix + _EXACT, None)
         log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
         if self._can_convert(given, log_zoom):
             if self._frame.is_meta and not given.is_meta:
                 self._make_frame(given.device)
             frame = self._frame_at(log_zoom.detach().to(self._frame.device))
-            state_dict[name] = weights_of(given.detach().to(frame.device), frame).to(given)
+            state_dict[name] = _weights_to_load(given.detach(), exact, frame)
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
         if name in state_dict:
             state_dict[name] = given
@@ -144,3 +149,13 @@ class FramedConv(GraphConv):
             (self.n_coeffs,) if self.shared_filter else (self.n_coeffs, given.shape[-2:-1].numel(), self.out_channels)
         )
         return tuple(given.shape) == shape and log_zoom.shape == self.log_zoom.shape
+
+
+def _weights_to_load(coefficients: Tensor, exact: Tensor | None, frame: Tensor) -> Tensor:
+    """Return the weights that came with the coefficients if they still belong to them, else those that do."""
+    c = coefficients.to(frame.device)
+    if exact is not None and exact.shape == c.shape:
+        w = exact.detach().to(c)
+        if not c.is_meta and torch.equal(coefficients_of(w, frame), c):
+            return w.to(coefficients)
+    return weights_of(c, frame).to(coefficients)

@@ -234,7 +234,7 @@ def test_optimizer_gives_each_kind_its_rate():
     cayley = make_optimizer(Network(data, EXACT, 1, config, torch.device("cpu")), config)
     assert [(group["lr"], len(group["params"])) for group in cayley.param_groups] == [(0.3, 4), (0.01, 1)]
     cheb = make_optimizer(Network(data, CHEBNET, 1, config, torch.device("cpu")), config)
-    assert [(group["lr"], len(group["params"])) for group in cheb.param_groups] == [(0.2, 4)]
+    assert [(group["lr"], len(group["params"])) for group in cheb.param_groups] == [(0.2, 5)]
 
 
 @pytest.mark.parametrize(
