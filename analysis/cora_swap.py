@@ -53,7 +53,9 @@ def make_layer(model: str) -> Callable[[int, int], nn.Module]:
     """Return what makes a layer of the given kind."""
     from cayleygsp.nn import CayleyConv, ChebConv
 
-    return {"ChebConv": lambda i, o: ChebConv(i, o, ORDER + 1), "CayleyConv": lambda i, o: CayleyConv(i, o, ORDER)}[model]
+    if model == "ChebConv":
+        return lambda i, o: ChebConv(i, o, ORDER + 1)  # which counts terms
+    return lambda i, o: CayleyConv(i, o, ORDER)
 
 
 def train(model: str, graph: CitationGraph, x: Any, laplacian: Any, seed: int, epochs: int) -> Document:
@@ -94,7 +96,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
 
     graph = load_planetoid("cora", args.data)
     laplacian = GraphLaplacian.from_laplacian(cg.laplacian(graph.adjacency, "normalized"))
-    x = torch.from_numpy(graph.features.toarray())
+    x = torch.from_numpy(graph.features.toarray()).to_sparse_csr()
     models: Document = {model: [] for model in MODELS}
     for run in range(args.runs):
         for model in MODELS:

@@ -17,7 +17,6 @@ from cayleygsp.nn.graph_laplacian import NORMALIZATIONS
 from cayleygsp.nn.layer import GraphConv
 from cayleygsp.responses.basis import basis_size
 
-
 # What a state has beside the coefficients, so that loading it is exact: the learned numbers themselves.
 _EXACT = "coordinates"
 
