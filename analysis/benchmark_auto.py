@@ -240,7 +240,7 @@ def draw(document: Document) -> Figure:
     names = list(document["sizes"])
     colors = [c for c in COLORS if c != "#F0E442"]  # yellow is too light for a line
     for (graph, kind, signals), rows in lines_of(document).items():
-        ax = axes[KINDS.index(kind), SIGNALS.index(signals)]  # type: ignore[arg-type]
+        ax = axes[KINDS.index(kind), SIGNALS.index(signals)]
         k = names.index(graph)
         style = {"color": colors[k % len(colors)], "marker": "os^Dv<>"[k % 7], "markersize": 4, "label": graph}
         ax.plot([row["zoom"] for row in rows], [row["ratio"] for row in rows], **style)

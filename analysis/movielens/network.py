@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 import torch
@@ -111,7 +112,7 @@ def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
             layer.set_coefficients(start)
         elif isinstance(layer, ChebConv):
             for term, weights in zip(layer.lins, start, strict=True):
-                term.weight.copy_(weights.T)
+                cast(torch.Tensor, term.weight).copy_(weights.T)
         else:
             layer.weight.copy_(start)
     return layer

@@ -63,7 +63,8 @@ class GroupedMethod(FilterMethod):
         """Filter to shape (n_filters, n, m); bounds have shape (n_filters, m)."""
         bounds = np.empty((len(self.gains), f.shape[1]))
         signals: Array | None = None
-        n_matvecs, residuals = 0, ()
+        n_matvecs = 0
+        residuals: tuple[FloatArray, ...] = ()
         for members, method in self.groups:
             applied = method.apply_bank(f, certify=certify)
             if signals is None:

@@ -78,7 +78,7 @@ class Plans:
         """
         everything = tuple(range(len(self.responses)))
         if len(everything) == 1:
-            plans = [((kind, everything),) for kind in KINDS if self._may(kind, 0)]
+            plans: list[Plan] = [((kind, everything),) for kind in KINDS if self._may(kind, 0)]
             costed = [(self._part_seconds(*plan[0], n_signals, prepared), plan) for plan in plans]
         else:
             costed = self._bank_plans(n_signals, prepared)
