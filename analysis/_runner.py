@@ -33,7 +33,7 @@ from cayleygsp._files import write_files
 Config = TypeVar("Config")
 
 # Raised when the numbers of a run change for the same configuration, so that old files are not taken for new ones.
-_FORMAT = 1
+_FORMAT = 2
 _HASH_DIGITS = 12
 
 

@@ -96,7 +96,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
 
     graph = load_planetoid("cora", args.data)
     laplacian = GraphLaplacian.from_laplacian(cg.laplacian(graph.adjacency, "normalized"))
-    x = torch.from_numpy(graph.features.toarray()).to_sparse_csr()
+    x = torch.from_numpy(graph.features.toarray()).to_sparse()
     models: Document = {model: [] for model in MODELS}
     for run in range(args.runs):
         for model in MODELS:
@@ -126,7 +126,7 @@ def cells(document: Document) -> list[list[str]]:
 def conclusions(document: Document) -> list[str]:
     """Say which is better, and whether the difference is within one deviation."""
     (cheb, spread), (cayley, own) = (summary(document, model) for model in MODELS)
-    within = "within" if cheb - cayley <= max(spread, own) else "more than"
+    within = "within" if abs(cheb - cayley) <= max(spread, own) else "more than"
     where = "at or above" if cayley >= cheb else "below"
     return [
         f"CayleyConv has {cayley:.3f} ± {own:.3f}, ChebConv of the same order {cheb:.3f} ± {spread:.3f}: {where} it, "

@@ -45,6 +45,7 @@ def markdown(document: Document) -> str:
         f"{config['every']} of {config['steps']} steps, and its loss is over all training ratings. The other protocol "
         f"sets {config['validation_share']:.0%} of the training ratings aside and takes the network that does best on "
         "them. Test ratings decide nothing.",
+        "- Networks by Jacobi iterations learn the coefficients themselves, others the coordinates of `CayleyConv`.",
         "- Jacobi iterations are computed in the eigenbasis of the graphs, where they are one function of the "
         "frequencies: the same numbers, but not the paper's time.",
         "- The others: settings are chosen on validation ratings, then all training ratings are fitted; predictions "
