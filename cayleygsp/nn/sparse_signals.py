@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, cast
 
 import torch
@@ -17,7 +18,14 @@ def sparse_product(x: Tensor, weight: Tensor) -> Tensor:
     """
     if x.requires_grad or x.device.type != "cpu" or torch.compiler.is_compiling():
         return torch.sparse.mm(x, weight)
-    return cast(Tensor, _Product.apply(weight, x if x.layout == torch.sparse_csr else x.to_sparse_csr()))
+    return cast(Tensor, _Product.apply(weight, x if x.layout == torch.sparse_csr else _by_rows(x)))
+
+
+def _by_rows(x: Tensor) -> Tensor:
+    """Return x in compressed rows, without torch's remark that they are in beta state."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)
+        return x.to_sparse_csr()
 
 
 class _Product(torch.autograd.Function):
