@@ -89,3 +89,14 @@ def test_hubs_and_cliques_are_predicted_within_a_factor_of_what_a_factorisation_
 
     cost = factorisation_cost(cg.laplacian(cg.gallery.collaboration(3000, 1000, rng=0)))
     assert cost.seconds < 0.1
+
+
+def test_what_is_too_dear_for_one_signal_is_asked_again_for_many():
+    L = cg.laplacian(cg.gallery.grid(50))
+    # no way reaches the tolerance, and the most accurate for one signal has its price for many
+    g = Choice(L, [cg.CayleyPolynomial([0.5, -0.25], 3.0)], "auto", 1e-14)
+    assert [g.at(m).reason.partition(";")[0] for m in (1, 256)] == ["no method is expected to reach tol"] * 2
+    p = cg.CayleyPolynomial([0.5, -0.25, 0.1], 10.0)
+    after_one, fresh = (Choice(L, [p], "auto", 1e-13) for _ in range(2))
+    after_one.at(1)
+    assert after_one.at(256).method.name == fresh.at(256).method.name == "exact"
