@@ -246,6 +246,10 @@ class RationalApproximation(Rational):
         """Return the function itself at the given frequencies, in their shape."""
         return self.function(eigenvalues)
 
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Return that of the function."""
+        return self.function.rounding_at(eigenvalues)
+
     def distance_on(self, lmin: float, lmax: float) -> float:
         """Return the distance; left of the interval, where rounding may put frequencies, the function is constant."""
         left = max(self.lowest_frequency - lmin, 0.0)
