@@ -39,7 +39,8 @@ class Response(ABC):
     certificate : {"proved", "sampled"}
         Whether bounds of its series follow from its form, or from samples of it.
     lowest_frequency : float
-        Where the function starts to exist; below, it is taken to have the value that it has there.
+        Where the function starts to exist; below, it is taken to have the value that it has there. Where rounding may
+        put an eigenvalue that is all right, and graphs are refused if it is above 0.
     highest_frequency : float
         Up to where it is known; graphs with a spectrum that may reach beyond are refused.
     least_gain : float

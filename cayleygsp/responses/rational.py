@@ -118,7 +118,8 @@ class Rational(AnalyticResponse):
         function : callable or Response
             Takes an array of frequencies, returns as many real numbers.
         interval : (float, float)
-            Where it is wanted: ``(0, L.lmax_bound)`` for a graph with the Laplacian ``L``.
+            Where it is wanted: ``(0, L.lmax_bound)`` for a graph with the Laplacian ``L``. Filters refuse a response
+            that is not known at 0, which is an eigenvalue of every graph.
         tol : float
             Distance allowed, relative to the largest value of the function.
 
@@ -219,7 +220,7 @@ class RationalApproximation(Rational):
     function : Response
         What it stands for.
     low, high : float
-        The interval on which they were compared; frequencies beyond its right end are refused.
+        The interval on which they were compared; graphs with a spectrum that may reach beyond are refused.
     fit : PartialFractions
         The poles off the interval.
 
