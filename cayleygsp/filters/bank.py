@@ -144,7 +144,7 @@ class FilterBank:
         (2, (2.0, 2.0))
         """
         new = complement_of(self.laplacian, self.responses, bound)
-        bank = FilterBank(self.laplacian, [*self.responses, new], tol=self.tol)
+        bank = FilterBank(self.laplacian, [*self.responses, new], method=self._choice.asked, tol=self.tol)
         bank._tight_bound = new.bound
         return bank
 

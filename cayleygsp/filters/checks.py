@@ -23,7 +23,7 @@ _LARGEST_ZOOM = 1e150
 
 
 def check_gain(L: Laplacian, response: Response, name: str) -> None:
-    """Reject a response on a graph if zoom or gain are too large to compute with."""
+    """Reject a response on a graph if it is not known on all of the spectrum, or too large to compute with."""
     zoom = 0.0 if response.cayley_form is None else response.cayley_form.zoom
     if zoom > _LARGEST_ZOOM / max(L.lmax, 1.0):
         raise ValueError(
@@ -34,6 +34,11 @@ def check_gain(L: Laplacian, response: Response, name: str) -> None:
         raise ValueError(
             f"`{name}` must be known on all of the spectrum, which may reach up to {L.lmax_bound:.12g}, got "
             f"{response!r} that was made for frequencies up to {response.highest_frequency:.12g}"
+        )
+    if response.lowest_frequency > 0:
+        raise ValueError(
+            f"`{name}` must be known on all of the spectrum, which begins at 0, got {response!r} that was made for "
+            f"frequencies from {response.lowest_frequency:.12g} on"
         )
     gain = filter_gain(L, response)
     if not gain <= _LARGEST_GAIN:

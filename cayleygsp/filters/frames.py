@@ -32,6 +32,9 @@ _ROOM = 0.1
 # Frame bounds beyond this and below one over it leave no room for squares.
 LARGEST_BOUND = 1e100
 
+# Beyond this a synthesis in single precision may overflow, and is done in double.
+_LARGE_BOUND = 1e18
+
 
 class FrameBank(Protocol):
     """A bank that can put coefficients together."""
@@ -125,11 +128,14 @@ def invert_tight_frame(bank: FrameBank, c: Array, bound: float, tol: float) -> t
     tol : float
         Error allowed, relative to the norm of the coefficients over the root of the bound.
     """
-    signals, info = bank.synthesize(c, return_info=True)
+    # a synthesis is as large as the bound, which may be beyond the range of single precision
+    widened = bound > _LARGE_BOUND and c.dtype in (np.float32, np.complex64)
+    signals, info = bank.synthesize(c.astype(np.result_type(c, np.float64)) if widened else c, return_info=True)
     gain = 1 / math.sqrt(bound)
-    real = np.dtype(signals.dtype).type(0).real.dtype
+    dtype = c.dtype if widened else signals.dtype
+    real = np.dtype(dtype).type(0).real.dtype
     error = np.asarray(info.error_bound) / bound + float(np.finfo(real).eps) * gain
-    return (signals / real.type(bound)).astype(signals.dtype), replace(
+    return (signals / signals.real.dtype.type(bound)).astype(dtype), replace(
         info,
         error_bound=error if error.ndim else float(error),
         converged=bool((error <= tol * gain).all()),

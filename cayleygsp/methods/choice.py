@@ -177,7 +177,7 @@ class Choice:
             errors = method.expected_errors()
             for i, error in zip(members, errors.tolist(), strict=True):
                 missed = self.tol is None or not error <= self.tol
-                if missed and not self._plans.is_last_resort(i):
+                if missed and not self._plans.is_last_resort(i, n_signals):
                     self._plans.miss(kind, i, error, n_signals, seconds)
                     kept = False
         return kept
@@ -203,13 +203,20 @@ class Choice:
 
     def _reason(self, ranked: list[tuple[float, Plan]], n_signals: int) -> str:
         seconds, plan = ranked[0]
-        signals = counted(n_signals, "signal")
-        if any(self._plans.is_last_resort(i) for _, members in plan for i in members):
+        signals = _size(n_signals)
+        predicted = "predicted" if n_signals == 1 else f"predicted for {n_signals:,}"
+        if any(self._plans.is_last_resort(i, n_signals) for _, members in plan for i in members):
             return f"no method is expected to reach tol; the most accurate taken, for {signals}: {_names(plan)}"
         if len(self.responses) == 1:
             costs = ", ".join(f"{KINDS[one[0][0]]} {cost:.2g} s" for cost, one in ranked)
-            return f"cheapest that reaches tol for {signals}, predicted: {costs}"
-        return f"cheapest that reaches tol for {signals}, predicted {seconds:.2g} s: {_names(plan)}"
+            return f"cheapest that reaches tol for {signals}, {predicted}: {costs}"
+        return f"cheapest that reaches tol for {signals}, {predicted}: {seconds:.2g} s, {_names(plan)}"
+
+
+def _size(n_signals: int) -> str:
+    """Say for which numbers of signals a choice holds: all of as many bits."""
+    bits = n_signals.bit_length()
+    return counted(1, "signal") if bits == 1 else f"{2 ** (bits - 1):,} to {2**bits - 1:,} signals"
 
 
 def _names(plan: Plan) -> str:

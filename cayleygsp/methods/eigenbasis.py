@@ -50,7 +50,7 @@ class EigenbasisMethod(FilterMethod):
         return Applied(Phi @ sum(spectra), float(np.linalg.norm(self.bounds + adding)), 0)
 
     def _bound(self, L: Laplacian, g: FloatArray, response: Response) -> float:
-        """Bound the error from the residuals of the basis and the rounding of the two dense products."""
+        """Bound the error from the residuals of the basis, the rounding of values and that of the dense products."""
         basis = self.basis
         form = response.cayley_form
         slope = response.lipschitz_bound(min(L.lmin, float(basis.eigenvalues[0])), L.lmax_bound)
@@ -61,7 +61,8 @@ class EigenbasisMethod(FilterMethod):
         else:
             perturbed = steepest_slope(response, basis.eigenvalues, g, basis.residual, L.lmax_bound) * basis.residual
         products = 2 * unit_roundoff(np.float64) * L.n_vertices**1.5
-        return perturbed + float(np.abs(g).max()) * (3 * basis.orthogonality + 1.1 * products)
+        values = response.rounding_at(np.maximum(basis.eigenvalues, response.lowest_frequency))
+        return perturbed + 1.01 * values + float(np.abs(g).max()) * (3 * basis.orthogonality + 1.1 * products)
 
 
 def steepest_slope(response: Response, lam: FloatArray, g: FloatArray, eps: float, lmax: float) -> float:

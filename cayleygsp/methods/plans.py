@@ -32,6 +32,9 @@ KINDS = {
 Part = tuple[str, tuple[int, ...]]
 Plan = tuple[Part, ...]
 
+# A filter, and the size of a block of signals in bits.
+_Sized = tuple[int, int]
+
 # How many times dearer than the cheapest a way may be that is tried for its smaller rounding.
 _TOO_DEAR = 20.0
 
@@ -58,8 +61,10 @@ class Plans:
         self.tol = tol
         self.measured: dict[tuple[str, int], Cost] = {}  # of single filters, by the way and a number of signals
         self._errors: list[dict[str, float]] = [{} for _ in responses]  # of ways that were tried and miss `tol`
-        self._limits: dict[int, float] = {}  # seconds beyond which no other way is tried
-        self._pinned: dict[int, str] = {}
+        # by the filter and the size of a block, as what a way costs depends on that
+        self._limits: dict[_Sized, float] = {}  # seconds beyond which no other way is tried
+        self._too_dear: dict[_Sized, set[str]] = {}
+        self._pinned: dict[_Sized, str] = {}
 
     @cached_property
     def degrees(self) -> list[float]:
@@ -77,12 +82,17 @@ class Plans:
             What has been prepared already.
         """
         everything = tuple(range(len(self.responses)))
+        for i in everything:
+            self._settle(i, n_signals)
         if len(everything) == 1:
-            plans: list[Plan] = [((kind, everything),) for kind in KINDS if self._may(kind, 0)]
+            plans: list[Plan] = [((kind, everything),) for kind in KINDS if self._may(kind, 0, n_signals)]
             costed = [(self._part_seconds(*plan[0], n_signals, prepared), plan) for plan in plans]
         else:
             costed = self._bank_plans(n_signals, prepared)
-        return sorted((one for one in costed if np.isfinite(one[0])), key=lambda one: one[0])
+        possible = [one for one in costed if np.isfinite(one[0])]
+        if not possible:  # what was prepared is there, whatever memory is left
+            possible = [one for one in costed if one[1] and all(part in prepared for part in one[1])]
+        return sorted(possible, key=lambda one: one[0])
 
     def miss(self, kind: str, i: int, error: float, n_signals: int, seconds: float) -> None:
         """Note that a way does not bring a filter within the tolerance; the last resort is the most accurate.
@@ -101,20 +111,33 @@ class Plans:
             What the plan was predicted to take; ways that are far dearer are not tried.
         """
         self._errors[i][kind] = error
-        limit = self._limits.setdefault(i, _TOO_DEAR * seconds)
-        others = [name for name in KINDS if name not in self._errors[i]]
-        for name in others:
-            if not self._part_seconds(name, (i,), n_signals, ()) <= limit:
-                self._errors[i][name] = np.inf  # not worth trying
-        if len(self._errors[i]) == len(KINDS):
-            self._pinned[i] = min(self._errors[i], key=lambda name: self._errors[i][name])
+        self._limits.setdefault((i, n_signals.bit_length()), _TOO_DEAR * seconds)
+        self._settle(i, n_signals)
 
-    def is_last_resort(self, i: int) -> bool:
+    def _settle(self, i: int, n_signals: int) -> None:
+        """Leave out what is not worth trying for a block of this size; if nothing is left, pin the most accurate."""
+        errors, key = self._errors[i], (i, n_signals.bit_length())
+        if not errors or key in self._pinned:
+            return
+        if key not in self._limits:  # ways were tried for blocks of other sizes
+            self._limits[key] = _TOO_DEAR * min(self._part_seconds(name, (i,), n_signals, ()) for name in errors)
+        others = [name for name in KINDS if name not in errors]
+        seconds = {name: self._part_seconds(name, (i,), n_signals, ()) for name in others}
+        self._too_dear[key] = {
+            name for name in others if not (np.isfinite(seconds[name]) and seconds[name] <= self._limits[key])
+        }
+        if len(self._too_dear[key]) == len(others):
+            self._pinned[key] = min(errors, key=lambda name: errors[name])
+
+    def is_last_resort(self, i: int, n_signals: int) -> bool:
         """Return whether no way is expected to bring a filter within the tolerance."""
-        return i in self._pinned
+        return (i, n_signals.bit_length()) in self._pinned
 
-    def _may(self, kind: str, i: int) -> bool:
-        return self._pinned[i] == kind if i in self._pinned else kind not in self._errors[i]
+    def _may(self, kind: str, i: int, n_signals: int) -> bool:
+        key = (i, n_signals.bit_length())
+        if key in self._pinned:
+            return self._pinned[key] == kind
+        return kind not in self._errors[i] and kind not in self._too_dear.get(key, ())
 
     def _part_seconds(self, kind: str, members: tuple[int, ...], n_signals: int, prepared: Collection[Part]) -> float:
         is_prepared = (kind, members) in prepared
@@ -133,8 +156,11 @@ class Plans:
         if kind == "multigrid":
             return multigrid_cost(L, self.responses[i], self.tol)
         # counting the entries of the factors is part of the choice, and must not take longer than what it may save
-        if i in self._limits:
-            return factorisation_seconds(L, self.responses[i], n_signals, self._limits[i])
+        key = (i, n_signals.bit_length())
+        if self._pinned.get(key) == kind:  # it is known, and nothing else is left
+            return factorisation_seconds(L, self.responses[i], n_signals)
+        if key in self._limits:
+            return factorisation_seconds(L, self.responses[i], n_signals, self._limits[key])
         others = [self.cost(name, members, n_signals).seconds(n_signals) for name in KINDS if name != kind]
         return factorisation_seconds(L, self.responses[i], n_signals, min(others))
 
@@ -142,7 +168,7 @@ class Plans:
         """Return plans in which the series of lowest degrees share a recurrence, and each other filter goes alone."""
         members = range(len(self.responses))
         alone = {i: self._alone(i, n_signals, prepared) for i in members}
-        by_degree = sorted((i for i in members if self._may("chebyshev", i)), key=lambda i: self.degrees[i])
+        by_degree = sorted((i for i in members if self._may("chebyshev", i, n_signals)), key=lambda i: self.degrees[i])
         plans: list[tuple[float, Plan]] = []
         for k in range(len(by_degree) + 1):
             together = tuple(sorted(by_degree[:k]))
@@ -152,14 +178,14 @@ class Plans:
             if together:
                 seconds += self._part_seconds("chebyshev", together, n_signals, prepared)
             plans.append((seconds, tuple(parts)))
-        if all(self._may("eigenbasis", i) for i in members):
+        if all(self._may("eigenbasis", i, n_signals) for i in members):
             part = ("eigenbasis", tuple(members))
             plans.append((self._part_seconds(*part, n_signals, prepared), (part,)))
         return plans
 
     def _alone(self, i: int, n_signals: int, prepared: Collection[Part]) -> tuple[float, str]:
         """Return the cheapest way of a filter that shares no recurrence."""
-        ways = [kind for kind in KINDS if kind != "chebyshev" and self._may(kind, i)]
+        ways = [kind for kind in KINDS if kind != "chebyshev" and self._may(kind, i, n_signals)]
         costs = [(self._part_seconds(kind, (i,), n_signals, prepared), kind) for kind in ways]
         return min(costs, default=(IMPOSSIBLE.setup, "multigrid"))
 

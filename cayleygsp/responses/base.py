@@ -24,6 +24,10 @@ from cayleygsp.responses.series import (
 _PARTS_SHARE = 0.5
 
 
+# Rounding of the values of a response that says nothing of it, relative to the largest of them.
+_VALUE_ROUNDING = 32 * 2**-52
+
+
 class Response(ABC):
     """A real function of frequency that can be expanded in Chebyshev polynomials.
 
@@ -35,7 +39,8 @@ class Response(ABC):
     certificate : {"proved", "sampled"}
         Whether bounds of its series follow from its form, or from samples of it.
     lowest_frequency : float
-        Where the function starts to exist; below, it is taken to have the value that it has there.
+        Where the function starts to exist; below, it is taken to have the value that it has there. Where rounding may
+        put an eigenvalue that is all right, and graphs are refused if it is above 0.
     highest_frequency : float
         Up to where it is known; graphs with a spectrum that may reach beyond are refused.
     least_gain : float
@@ -89,6 +94,13 @@ class Response(ABC):
         """Return frequencies that must be looked at wherever the response is sampled."""
         return np.zeros(0)
 
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Bound the rounding of the values at the given frequencies; by default it is taken to be some tens of units.
+
+        What is counted is the distance from the value at the frequency as it is given, in double precision.
+        """
+        return _VALUE_ROUNDING * largest_value(self, eigenvalues)
+
     def on_spectrum(self, eigenvalues: FloatArray) -> FloatArray:
         """Return the response at eigenvalues, which rounding may have put below the lowest frequency."""
         return self(np.maximum(eigenvalues, self.lowest_frequency))
@@ -132,6 +144,11 @@ class Response(ABC):
         if exponent < 1:
             raise ValueError(f"the power of a response must be at least 1, got {exponent}")
         return ProductResponse([self] * int(exponent))
+
+
+def largest_value(response: Response, eigenvalues: FloatArray) -> float:
+    """Return the largest absolute value of a response at some frequencies."""
+    return float(np.abs(response.on_spectrum(eigenvalues)).max(initial=0.0))
 
 
 def is_real_number(value: Any) -> bool:
@@ -189,6 +206,13 @@ class SumResponse(Response):
         """Return the response at the given frequencies, in their shape."""
         terms = [w * g(eigenvalues) for g, w in self._terms()]
         return sum(terms[1:], start=terms[0])
+
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Add up that of the parts, and that of adding them up."""
+        adding = (len(self.parts) + 1) * 2**-52
+        return sum(
+            abs(w) * (g.rounding_at(eigenvalues) + adding * largest_value(g, eigenvalues)) for g, w in self._terms()
+        )
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the weighted sum of those of the parts."""
@@ -264,6 +288,15 @@ class ProductResponse(Response):
     def places(self, lmin: float, lmax: float) -> FloatArray:
         """Return what the parts name."""
         return np.concatenate([g.places(lmin, lmax) for g in self.parts])
+
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Multiply that of the parts by the others, and add that of the products."""
+        total, size = 0.0, 1.0
+        for g in self.parts:
+            error, largest = g.rounding_at(eigenvalues), largest_value(g, eigenvalues)
+            total = total * (largest + error) + size * error + 2**-52 * size * largest
+            size *= largest
+        return total
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the sum over the parts of their slope times bounds of the others."""

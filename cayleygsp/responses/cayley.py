@@ -120,6 +120,13 @@ class CayleyPolynomial(Response):
         r"""Return :math:`4h \sum_j j|c_j|`, as :math:`|C'| \le 2`."""
         return 2 * self.zoom * self.error_weight()
 
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Bound the rounding of values through the coefficients."""
+        return self._value_error()
+
+    def _value_error(self) -> float:
+        return 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
+
     def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         r"""Expand in Chebyshev polynomials on [lmin, lmax] with a proved error.
 
@@ -142,7 +149,7 @@ class CayleyPolynomial(Response):
         ValueError
             If zoom times lmax is so large that the series would have millions of terms.
         """
-        rounding = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
+        rounding = self._value_error()
         if lmax == lmin:
             return ChebyshevSeries.constant(float(self(0.0)), rounding)
         n_samples = max(self.degree_bound(lmax, atol, lmin=lmin), 16)

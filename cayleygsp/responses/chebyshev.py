@@ -61,6 +61,14 @@ class ChebyshevPolynomial(Response):
         """Bound the slope through the coefficients of the derivative."""
         return self._series.slope_beyond(lmin, lmax)
 
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Bound the rounding of values through the coefficients."""
+        return self._value_error(float(eigenvalues.min()), float(eigenvalues.max())) if self._series.length else 0.0
+
+    def _value_error(self, lmin: float, lmax: float) -> float:
+        growth = self._series.growth(lmin, lmax)
+        return 2**-50 * (self.order + 1) ** 2 * float(growth @ np.abs(self.coeffs))
+
     def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Return the polynomial as it is, on its own interval."""
         return self._series
@@ -78,8 +86,7 @@ class ChebyshevPolynomial(Response):
             return ChebyshevSeries(own.coeffs, lmax, own.error, lmin=lmin)
         if lmax == lmin:
             return ChebyshevSeries.constant(float(self(np.zeros(1))[0]))
-        growth = own.growth(lmin, lmax)
-        rounding = 2**-50 * (self.order + 1) ** 2 * float(growth @ np.abs(self.coeffs))
+        rounding = self._value_error(lmin, lmax)
         values = self(chebyshev_nodes(self.order + 1, lmax, lmin))
         return series_from_samples(values, lmax, 0.0, beyond=0.0, sample_error=rounding, lmin=lmin)
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cayleygsp._typing import Array, ArrayLike
+from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp.responses.base import ProductResponse, Response, SumResponse
 from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, series_from_samples
 
@@ -47,6 +47,7 @@ class ComplementResponse(Response):
         self.parts, self.bound = tuple(parts), float(bound)
         self.squares = SumResponse([ProductResponse([g, g]) for g in parts], [1.0] * len(parts))
         self.certificate = self.squares.certificate
+        self.from_samples = self.squares.from_samples
         self.lowest_frequency = self.squares.lowest_frequency
         self.highest_frequency = self.squares.highest_frequency
         self._series: dict[tuple[float, float, float], ChebyshevSeries] = {}
@@ -61,6 +62,13 @@ class ComplementResponse(Response):
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
         return np.sqrt(np.maximum(self.bound - self.squares(eigenvalues), 0.0))
+
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Bound that of the root: an error of e in the sum is at most one of √e, and of e/√m where m is left."""
+        e = self.squares.rounding_at(eigenvalues) + 2**-52 * self.bound
+        m = float((self.bound - self.squares.on_spectrum(eigenvalues)).min())
+        root = math.sqrt(e) if m <= e else e / math.sqrt(m)
+        return root + 2**-52 * math.sqrt(self.bound)
 
     def places(self, lmin: float, lmax: float) -> Array:
         """Return what the parts name."""

@@ -55,6 +55,10 @@ class AnalyticResponse(Response):
     def value_error(self, lmin: float, lmax: float) -> float:
         """Bound the error of values at frequencies of the interval, which are rounded themselves."""
 
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Bound the rounding of values by that on the interval that the frequencies span."""
+        return self.value_error(float(eigenvalues.min()), float(eigenvalues.max()))
+
     def delta_limit(self, lmin: float, lmax: float) -> float:
         """Return ρ - 1 of the ellipse through the nearest singularity; infinite for an entire function."""
         return np.inf

@@ -118,7 +118,8 @@ class Rational(AnalyticResponse):
         function : callable or Response
             Takes an array of frequencies, returns as many real numbers.
         interval : (float, float)
-            Where it is wanted: ``(0, L.lmax_bound)`` for a graph with the Laplacian ``L``.
+            Where it is wanted: ``(0, L.lmax_bound)`` for a graph with the Laplacian ``L``. Filters refuse a response
+            that is not known at 0, which is an eigenvalue of every graph.
         tol : float
             Distance allowed, relative to the largest value of the function.
 
@@ -219,7 +220,7 @@ class RationalApproximation(Rational):
     function : Response
         What it stands for.
     low, high : float
-        The interval on which they were compared; frequencies beyond its right end are refused.
+        The interval on which they were compared; graphs with a spectrum that may reach beyond are refused.
     fit : PartialFractions
         The poles off the interval.
 
@@ -245,6 +246,10 @@ class RationalApproximation(Rational):
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the function itself at the given frequencies, in their shape."""
         return self.function(eigenvalues)
+
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Return that of the function."""
+        return self.function.rounding_at(eigenvalues)
 
     def distance_on(self, lmin: float, lmax: float) -> float:
         """Return the distance; left of the interval, where rounding may put frequencies, the function is constant."""

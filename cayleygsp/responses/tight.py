@@ -45,6 +45,7 @@ class Itersine(SmoothResponse):
     center: float
     width: float
     smoothness = 2
+    value_units = 12.0
     least_gain = 1.0
 
     def __post_init__(self) -> None:
@@ -79,6 +80,7 @@ class _Meyer(SmoothResponse):
 
     scale: float
     smoothness = 4
+    value_units = 16.0
     least_gain = 1.0
 
     def __post_init__(self) -> None:
@@ -192,7 +194,10 @@ def tight_bank(name: str, n_filters: int, lmax: float) -> list[Response]:
 def _angle(t: Array) -> FloatArray:
     """Return the angle that goes from 0 to a quarter of a circle between t = 0 and 1."""
     t = np.clip(np.asarray(t, dtype=np.float64), 0.0, 1.0)
-    return np.pi / 2 * np.clip(t**4 * (35 - 84 * t + 70 * t**2 - 20 * t**3), 0.0, 1.0)
+    # v(t) = 1 - v(1 - t), and up to 1/2 little of the polynomial cancels: it is off by less than 5 units there
+    s = np.minimum(t, 1 - t)
+    v = (s * s) ** 2 * (35 - s * (84 - s * (70 - 20 * s)))
+    return np.pi / 2 * np.where(t > 0.5, 1 - v, v)
 
 
 def _within(points: FloatArray, lmin: float, lmax: float) -> FloatArray:

@@ -11,6 +11,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 
+import numpy as np
+
+from cayleygsp._typing import FloatArray
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.ellipse import UNIT
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
@@ -26,9 +29,12 @@ class SmoothResponse(Response):
     ----------
     smoothness : int
         ν ≥ 1, which derivative.
+    value_units : float
+        How many units of rounding a value may be off, beside those that the slope makes of a rounded frequency.
     """
 
     smoothness: int
+    value_units: float
 
     @abstractmethod
     def variation(self) -> float:
@@ -46,6 +52,14 @@ class SmoothResponse(Response):
         """Return the bound of the slopes."""
         return self.steepest()
 
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Bound the rounding of values through the largest frequency."""
+        return self._value_error(float(np.abs(eigenvalues).max()))
+
+    def _value_error(self, largest: float) -> float:
+        """Bound the rounding of values at frequencies up to the given one, which are rounded themselves."""
+        return UNIT * (self.value_units * self.gain_bound() + 4 * largest * self.steepest())
+
     def _beyond(self, n_samples: float, length: float) -> float:
         """Bound the sum of the coefficients from N on."""
         nu = self.smoothness
@@ -60,7 +74,7 @@ class SmoothResponse(Response):
 
     def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Expand in Chebyshev polynomials on [lmin, lmax] with a proved error, the one allowed if it can be reached."""
-        sample_error = UNIT * (8 * self.gain_bound() + 4 * max(abs(lmin), abs(lmax)) * self.steepest())
+        sample_error = self._value_error(max(abs(lmin), abs(lmax)))
         if lmax == lmin:
             return ChebyshevSeries(self([lmin]), lmax, sample_error, lmin=lmin)
         n = int(min(max(self.degree_bound(lmax, atol, lmin=lmin), 16), _MOST_SAMPLES))

@@ -89,3 +89,11 @@ def test_the_gain_is_looked_for_once(sensor, monkeypatch):
     )
     cg.CayleyFilter(sensor, p)
     assert calls.count(2050) == 2  # up to the bounds of λ_max from above and from below
+
+
+def test_a_response_that_is_not_known_at_zero_is_refused():
+    L = cg.laplacian(cg.gallery.ring(30))
+    g = cg.responses.Rational.approximate(cg.responses.Heat(2.0), (1.0, L.lmax_bound))
+    for make in (lambda: cg.KernelFilter(L, g), lambda: cg.FilterBank(L, [2 * g])):
+        with pytest.raises(ValueError, match=r"known on all of the spectrum, which begins at 0, .* from 1 on"):
+            make()

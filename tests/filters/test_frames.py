@@ -178,3 +178,19 @@ def test_a_pygsp_bank_that_ends_at_its_estimate_of_the_spectrum_is_a_frame_witho
         assert not bank.laplacian.has_eigenbasis
         A, B = bank.frame_bounds()
     assert 0 < A <= sums.min() <= sums.max() <= B
+
+
+def test_a_complement_keeps_the_method_and_what_is_known_of_the_responses():
+    bank = cg.FilterBank(cg.gallery.ring(16), [lambda lam: np.exp(-lam)], method="chebyshev").complement()
+    _, info = bank.filter(np.ones(16), return_info=True)
+    assert info.method == "chebyshev"
+    assert bank.responses[-1].from_samples
+
+
+def test_a_tight_frame_with_a_bound_beyond_single_precision_gives_signals_back():
+    bank = cg.FilterBank(cg.gallery.ring(16), [responses.Heat(1.0)]).complement(bound=1e40)
+    f = np.arange(16, dtype=np.float32)
+    x, info = bank.reconstruct(bank.filter(f), tol=1e-4, return_info=True)
+    assert x.dtype == np.float32
+    assert info.converged
+    assert_allclose(x, f, atol=1e-4)

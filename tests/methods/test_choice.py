@@ -25,7 +25,7 @@ def test_the_number_of_signals_decides_and_prepared_methods_serve_other_numbers(
     infos = [g.filter(f[:, :m], return_info=True)[1] for m in (1, 64, 4, 1)]
     # with the factors at hand, four signals go through them, too
     assert [info.method for info in infos] == ["chebyshev", "exact", "exact", "chebyshev"]
-    assert "for 64 signals" in infos[1].reason
+    assert "for 64 to 127 signals" in infos[1].reason  # all of which get the same method
     assert g.method == "chebyshev"
     for again in (copy.deepcopy(g), pickle.loads(pickle.dumps(g))):
         assert_array_equal(again.filter(f), g.filter(f))
@@ -89,3 +89,14 @@ def test_hubs_and_cliques_are_predicted_within_a_factor_of_what_a_factorisation_
 
     cost = factorisation_cost(cg.laplacian(cg.gallery.collaboration(3000, 1000, rng=0)))
     assert cost.seconds < 0.1
+
+
+def test_what_is_too_dear_for_one_signal_is_asked_again_for_many():
+    L = cg.laplacian(cg.gallery.grid(50))
+    # no way reaches the tolerance, and the most accurate for one signal has its price for many
+    g = Choice(L, [cg.CayleyPolynomial([0.5, -0.25], 3.0)], "auto", 1e-14)
+    assert [g.at(m).reason.partition(";")[0] for m in (1, 256)] == ["no method is expected to reach tol"] * 2
+    p = cg.CayleyPolynomial([0.5, -0.25, 0.1], 10.0)
+    after_one, fresh = (Choice(L, [p], "auto", 1e-13) for _ in range(2))
+    after_one.at(1)
+    assert after_one.at(256).method.name == fresh.at(256).method.name == "exact"

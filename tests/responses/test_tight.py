@@ -121,3 +121,37 @@ def test_filters_above_all_frequencies_are_no_burden():
     assert info.n_matvecs < 1000
     np.testing.assert_array_equal(info.gain, 1.0)
     assert np.linalg.norm(c[:, -1]) <= 1e-4 * np.linalg.norm(f)
+
+
+def test_values_are_rounded_by_no_more_than_they_say():
+    lam = np.random.default_rng(0).uniform(0.6, 2.8, 20_000)
+    exact = lam.astype(np.longdouble)
+    pi = np.longdouble("3.14159265358979323846")
+
+    def angle(t):
+        t = np.clip(t, 0, 1)
+        return pi / 2 * t**4 * (35 - 84 * t + 70 * t**2 - 20 * t**3)
+
+    x = (exact - 1) / np.longdouble(0.7)
+    true_values = {
+        MeyerScaling(1.0): np.cos(angle(1.5 * exact - 1)),
+        MeyerWavelet(1.0): np.where(
+            exact < np.longdouble(4) / 3, np.sin(angle(1.5 * exact - 1)), np.cos(angle(0.75 * exact - 1))
+        ),
+        Itersine(1.0, 0.7): np.where(np.abs(x) <= 0.5, np.sin(pi / 2 * np.cos(pi * x) ** 2), 0),
+    }
+    for g, values in true_values.items():
+        off = np.abs(g(lam) - values).astype(np.float64) / 2**-52
+        assert off.max() <= g.value_units
+        assert off.max() <= g.rounding_at(lam) / 2**-52
+
+
+def test_the_bound_of_the_eigenbasis_counts_the_rounding_of_values():
+    w = 0.6613210316541077  # 2w lies where the step ends, and its polynomial used to cancel
+    g = cg.KernelFilter(np.array([[0, w], [w, 0]]), MeyerScaling(1.0), method="exact")
+    y, info = g.filter(np.array([1.0, -1.0]), return_info=True)
+    t = 3 * np.longdouble(w) - 1
+    true = np.cos(np.longdouble("1.57079632679489661923") * t**4 * (35 - 84 * t + 70 * t**2 - 20 * t**3))
+    assert info.certificate == "proved"
+    assert np.linalg.norm(y - true * np.array([1, -1])) <= info.error_bound * np.sqrt(2)
+    assert info.error_bound >= MeyerScaling(1.0).rounding_at(np.array([0.0, 2 * w]))
