@@ -18,7 +18,7 @@ from cayleygsp.engine.recurrence import recurrence_dots
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import column_norms
-from cayleygsp.responses.base import Response
+from cayleygsp.responses.base import Response, series_on_interval
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_coefficients
 
 # Error allowed to the filter that finds the frequencies of the sketch; any sketch gives the right mean.
@@ -192,7 +192,7 @@ def quadratic_forms(L: Laplacian, polynomials: Sequence[Polynomial], f: Array, t
 
     def expand(g: Response) -> ChebyshevSeries:
         if id(g) not in series:
-            series[id(g)] = g.series(L.lmax_bound, tol, lmin=L.lmin)
+            series[id(g)] = series_on_interval(g, L.lmax_bound, tol, L.lmin)
         return series[id(g)]
 
     rows = [p.coefficients(expand) for p in polynomials]

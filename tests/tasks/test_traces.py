@@ -77,3 +77,11 @@ def test_traces_are_exact_where_the_eigenvalues_are_known():
     assert found.n_probes == 0
     assert (found.standard_errors == 0).all()
     assert found.values == pytest.approx([g(np.maximum(lam, 0)).sum() for g in RESPONSES], rel=1e-12)
+
+
+def test_forms_of_a_polynomial_with_an_interval_of_its_own(no_eigenbasis):
+    L, p = cg.laplacian(cg.gallery.grid(6)), cg.ChebyshevPolynomial([0.5, -0.4, 0.1], 12.0)
+    f = np.random.default_rng(0).standard_normal((36, 2))
+    lam, Phi = eigenpairs(L)
+    expected = np.array([p(lam), (1 - p(lam)) ** 2]) @ (Phi.T @ f) ** 2
+    np.testing.assert_allclose(quadratic_forms(L, [plain(p), squared_complement(p)], f, 1e-6), expected, rtol=1e-10)
