@@ -274,8 +274,9 @@ class _Search:
         wanted = [*(plain(g) for g in responses), *noise_polynomials]
         both = estimate_traces(L, wanted, responses[-1], self.n_probes, self.rng, self.tol)
         freedom, noise = both.split(len(responses))
-        energies = np.maximum(quadratic_forms(L, residual_polynomials, f, self.tol), 0.0)
-        errors = form_errors(self.select, energies, column_norms(f), self.tol)
+        forms = quadratic_forms(L, residual_polynomials, f, self.tol)
+        energies = np.maximum(forms.values, 0.0)
+        errors = form_errors(self.select, energies, column_norms(f), forms.series_errors)
         sigma = self.sigma
         if self.shared:
             energies, errors = energies.mean(axis=1, keepdims=True), errors.mean(axis=1, keepdims=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -201,3 +203,21 @@ def test_bad_arguments_are_rejected_before_work(change, error, message, monkeypa
     monkeypatch.setattr("cayleygsp.tasks.denoising.quadratic_forms", None)
     with pytest.raises(error, match=message):
         cg.tasks.denoise(**({"graph": cg.gallery.path(3), "y": [1.0, 2.0, 3.0]} | change))
+
+
+@pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy"])
+def test_the_curve_of_a_family_without_good_series_is_within_its_error(monkeypatch, select):
+    """Steps that no series comes near: the residuals are off by far more than the tolerance."""
+    y, sigma = np.random.default_rng(0).standard_normal(64), None if select == "gcv" else 1e-6
+    strengths, grid = [0.3], cg.gallery.grid(8)
+    exact = cg.tasks.denoise(grid, y, step_at, select, sigma=sigma, strengths=strengths)
+    monkeypatch.setattr(traces, "EXACT_VERTICES", 0)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        result = cg.tasks.denoise(grid, y, step_at, select, sigma=sigma, strengths=strengths, n_probes=4)
+    assert not [w for w in seen if "0.01" in str(w.message)]  # the tolerance of the sketch
+    assert (np.abs(result.curve - exact.curve) <= result.curve_error).all()
+
+
+def step_at(strength):
+    return lambda eigenvalues: (eigenvalues < 1 / strength) * 1.0
