@@ -136,8 +136,8 @@ def denoise(
         Positive strengths to compare. By default eight per factor of ten, from 0.01 to 10⁴ over :math:`\lambda_{max}`,
         and on to 10⁶ if the choice is the last.
     sigma : float or array_like, shape (n_signals,), optional
-        Standard deviation of the noise, for "sure" and "discrepancy"; estimated by :func:`estimate_noise` if it is not
-        given.
+        Standard deviation of the noise, for "sure" and "discrepancy" alone; estimated by :func:`estimate_noise` if it
+        is not given.
     shared : bool
         Whether all signals get the same strength, chosen by the mean of their residuals; else each gets its own.
     n_probes : int
@@ -158,7 +158,8 @@ def denoise(
     Raises
     ------
     ValueError, TypeError
-        If an argument is invalid, before any work.
+        If an argument is invalid, before any work; or if the criterion says nothing of any strength, as "gcv" does not
+        where all filters hardly change the signal.
 
     Notes
     -----
@@ -193,7 +194,7 @@ def denoise(
     n_probes = check_integer(n_probes, "n_probes", at_least=2)
     tol = check_positive(tol, "tol")
     generator = np.random.default_rng(rng)
-    levels = None if sigma is None else _check_sigma(sigma, f)
+    levels = None if sigma is None else _check_sigma(sigma, f, select)
     # squares of signals of any size are numbers once the largest is about one
     exponent = int(np.frexp(np.abs(f).max())[1])
     block = np.ldexp(f.reshape(L.n_vertices, -1).astype(np.float64), -exponent)
@@ -282,6 +283,7 @@ class _Search:
             energies, errors = energies.mean(axis=1, keepdims=True), errors.mean(axis=1, keepdims=True)
             sigma = None if sigma is None else np.sqrt((sigma**2).mean(keepdims=True))
         criterion = evaluate_criterion(self.select, energies, errors, noise, L.n_vertices, sigma)
+        _check_criterion(criterion, strengths)
         return _Comparison(strengths, criterion, freedom)
 
 
@@ -300,12 +302,21 @@ def _apply(
     return signals.reshape(f.shape), bounds, tuple(infos)
 
 
+def _check_criterion(criterion: Criterion, strengths: FloatArray) -> None:
+    """Reject strengths of which none can be chosen."""
+    if not np.isfinite(criterion.values).any(axis=0).all():
+        raise ValueError(
+            "`strengths` must hold one at which the filter takes away more of the degrees of freedom than rounding and "
+            f"the estimate of its trace hide, got {_range(strengths)}; give larger ones, or select='sure'"
+        )
+
+
 def _weakest(infos: tuple[FilterInfo, ...]) -> str:
     order = ("proved", "estimated", "sampled", "none")
     return max((info.certificate for info in infos), key=order.index)
 
 
-def _check_sigma(sigma: Any, f: Array) -> FloatArray:
+def _check_sigma(sigma: Any, f: Array, select: str) -> FloatArray:
     """Return one positive noise level per signal."""
     n_signals = 1 if f.ndim == 1 else f.shape[1]
     levels = np.asarray(sigma)
@@ -316,6 +327,9 @@ def _check_sigma(sigma: Any, f: Array) -> FloatArray:
     bad = ~(np.isfinite(levels) & (levels > 0))
     if bad.any():
         raise ValueError(f"`sigma` must be positive and finite, got {levels[bad].flat[0]:g}")
+    if select not in NEED_SIGMA:
+        users = " and ".join(map(repr, NEED_SIGMA))
+        raise ValueError(f"`sigma` must not be given with select={select!r}, which does not use it; {users} do")
     return np.broadcast_to(levels.astype(np.float64), (n_signals,)).copy()
 
 

@@ -151,6 +151,8 @@ def inpaint(
     value = None if fill is None else check_real(fill, "fill")
     if value is not None and not np.isfinite(value):
         raise ValueError(f"`fill` must be finite, got {fill!r}")
+    if value is not None and abs(value) > float(np.finfo(f.dtype).max):
+        raise ValueError(f"`fill` must be within the range of {f.dtype}, the type of `y`, got {value:g}")
     tol = check_positive(tol, "tol")
     reached = _reached(L, known, value)
     _check_range(strength, L)

@@ -168,6 +168,11 @@ def test_components_without_a_known_vertex():
         ({"strength": 1e200}, ValueError, "`strength` must be 0, or between"),
         ({"strength": "a"}, TypeError, "`strength` must be a real number"),
         ({"fill": np.inf}, ValueError, "`fill` must be finite"),
+        (
+            {"y": np.ones(3, np.float32), "fill": 1e300},
+            ValueError,
+            "`fill` must be within the range of float32, the type of `y`, got 1e\\+300",
+        ),
         ({"tol": -1.0}, ValueError, "`tol` must be positive"),
     ],
 )
