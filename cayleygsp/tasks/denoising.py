@@ -49,7 +49,8 @@ class Denoised:
         is at most 1 up to the chosen strength.
     curve_error : numpy.ndarray
         How far the curve is off: by one standard error of the traces, and by what the error allowed to the filters
-        does to the residuals. Its points are off together, so that its minimum is better known than its height.
+        does to the residuals, or what their series leave out where that is more (infinite where that hides the degrees
+        of freedom). Its points are off together, so that its minimum is better known than its height.
     traces : Traces
         Traces of the filters, their degrees of freedom, with standard errors.
     sigma : float or numpy.ndarray or None
