@@ -10,11 +10,13 @@ import numpy as np
 import typer
 
 from cayleygsp._format import counted
+from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.loading import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
 from cayleygsp.cli.task_frame import SignalOptions, finish_task, load_task, task_results, task_work, write_task
 from cayleygsp.tasks import Denoised, denoise
+from cayleygsp.tasks.selection import NEED_SIGMA
 
 
 class Family(str, Enum):
@@ -60,7 +62,7 @@ def denoise_command(
     ] = [],  # noqa: B006
     sigma: Annotated[
         float | None,
-        typer.Option("--sigma", help="Standard deviation of the noise; else estimated from the high frequencies."),
+        typer.Option("--sigma", help="Standard deviation of the noise, for sure and discrepancy; else estimated."),
     ] = None,
     shared: Annotated[bool, typer.Option("--shared", help="One strength for all signals, not one for each.")] = False,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed to the filter, relative to its gain.")] = 1e-6,
@@ -76,6 +78,8 @@ def denoise_command(
     check_positive(tol, "--tol")
     if sigma is not None:
         check_positive(sigma, "--sigma")
+        if select.value not in NEED_SIGMA:
+            raise BadInput(f"--sigma is used by --select {' and '.join(NEED_SIGMA)} only, not by {select.value}")
     for s in strength:
         check_positive(s, "--strength")
     with results.progress(3) as step:

@@ -61,6 +61,8 @@ def features_command(
         step("graph")
         G, L, X = load_task(graph, signal)
         need_edges(L, "bands of frequency")
+        if edges and edges[-1] >= L.lmax:
+            raise BadInput(f"--edge must be below the end of the spectrum, {L.lmax:.6g}, got {edges[-1]:g}")
         step("features")
         start = time.perf_counter()
         with task_work() as messages:

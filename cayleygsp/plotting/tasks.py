@@ -52,6 +52,7 @@ def criterion(result: Denoised, *, signal: int = 0, ax: Axes | None = None, **kw
     k = min(k, columns.shape[1] - 1)
     values = np.where(np.isfinite(columns[:, k]), columns[:, k], np.nan)
     errors = result.curve_error.reshape(columns.shape)[:, k]
+    errors = np.where(np.isfinite(errors), errors, np.nan)
     chosen = float(np.atleast_1d(result.strength)[k])
     ax = use_axes(ax)
     ax.fill_between(result.strengths, values - errors, values + errors, color=BLUE, alpha=0.2, linewidth=0)

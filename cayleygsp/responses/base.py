@@ -232,7 +232,7 @@ class SumResponse(Response):
         """Add up the series of the parts, each to its share of the error."""
         if self.is_zero:
             return ChebyshevSeries(np.zeros(1), lmax, 0.0, self.certificate, lmin)
-        series = [_on_same_interval(g, lmax, self._share(atol), lmin) for g in self.parts]
+        series = [series_on_interval(g, lmax, self._share(atol), lmin) for g in self.parts]
         coeffs = np.zeros(max(one.coeffs.size for one in series))
         size, error = 0.0, 0.0
         for w, one in zip(self.weights, series, strict=True):
@@ -307,7 +307,7 @@ class ProductResponse(Response):
         slopes = [g.lipschitz_bound(lmin, lmax) for g in self.parts]
         if None in slopes:
             return None
-        series = [_on_same_interval(g, lmax, 1e-2, lmin) for g in self.parts]
+        series = [series_on_interval(g, lmax, 1e-2, lmin) for g in self.parts]
         sizes = [one.sup + one.error for one in series]
         return sum(s * math.prod(sizes[:q] + sizes[q + 1 :]) for q, s in enumerate(slopes) if s is not None)
 
@@ -320,7 +320,7 @@ class ProductResponse(Response):
         if self.is_zero:
             return ChebyshevSeries(np.zeros(1), lmax, 0.0, self.certificate, lmin)
         shares = self._shares(lmax, atol, lmin)
-        series = [_on_same_interval(g, lmax, a, lmin) for g, a in zip(self.parts, shares, strict=True)]
+        series = [series_on_interval(g, lmax, a, lmin) for g, a in zip(self.parts, shares, strict=True)]
         error = _product_error(series)
         if lmax == lmin:
             value = math.prod(float(one.coeffs[0]) for one in series)
@@ -358,7 +358,7 @@ def _merged(parts: Sequence[Response], weights: Sequence[float]) -> dict[Respons
     return merged
 
 
-def _on_same_interval(g: Response, lmax: float, atol: float, lmin: float) -> ChebyshevSeries:
+def series_on_interval(g: Response, lmax: float, atol: float, lmin: float) -> ChebyshevSeries:
     """Return a series on [lmin, lmax], also of a polynomial that has an interval of its own."""
     series = g.series(lmax, atol, lmin=lmin)
     return series if (series.lmax, series.lmin) == (lmax, lmin) else g.on_interval(lmin, lmax)

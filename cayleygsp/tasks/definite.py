@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from cayleygsp._rounding import unit_roundoff
-from cayleygsp._typing import Array, FloatArray
+from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.methods.base import column_norms
 from cayleygsp.methods.conjugate_gradients import block_cg
 from cayleygsp.methods.cycle import BlockCycle
@@ -56,9 +56,17 @@ class DefiniteSystem:
         Symmetric.
     entry_error : float
         How far each entry may be from what it stands for, relative to its size.
+
+    Attributes
+    ----------
+    A : scipy.sparse.csr_array
+        The matrix, times a power of two if all of it is small. ``v``, ``Av`` and ``least_eigenvalue`` are of this one.
     """
 
     def __init__(self, A: sparse.csr_array, entry_error: float = 0.0) -> None:
+        # squares of small entries are numbers once the largest is about one; an even power, so that its root is one too
+        self._exponent = 2 * min(int(np.frexp(A.diagonal().max(initial=0.0))[1]) // 2, 0)
+        A = sparse.csr_array((np.ldexp(A.data, -self._exponent), A.indices, A.indptr), shape=A.shape)
         self.A = A
         # a row of m products and sums is off by at most m + 2 units, relative to the sum of the sizes
         units = np.diff(A.indptr) + 3.0
@@ -98,32 +106,49 @@ class DefiniteSystem:
         energy : numpy.ndarray, shape (m,)
             Errors allowed.
         """
-        target = 0.5 * energy * np.sqrt(self.least_eigenvalue)
+        rhs = np.ldexp(b, -self._exponent)
+        target = 0.5 * np.ldexp(energy, -self._exponent // 2) * np.sqrt(self.least_eigenvalue)
         parts = [
-            block_cg(self._product, self._cycle, np.ascontiguousarray(b[:, k : k + _BLOCK]), target[k : k + _BLOCK])
+            block_cg(self._product, self._cycle, np.ascontiguousarray(rhs[:, k : k + _BLOCK]), target[k : k + _BLOCK])
             for k in range(0, b.shape[1], _BLOCK)
         ]
         x = np.concatenate([part[0] for part in parts], axis=1)
         longest = max(len(part[1]) for part in parts)
         histories = [np.pad(h, ((0, longest - len(h)), (0, 0)), constant_values=np.nan) for _, h in parts]
-        return Solution(x, *self.bound(x, b, b_error), np.concatenate(histories, axis=1))
+        residuals = np.ldexp(np.concatenate(histories, axis=1), self._exponent)
+        return Solution(x, *self.bound(x, b, b_error), residuals)
 
     def bound(self, x: FloatArray, b: FloatArray, b_error: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bound the error of solutions in the energy norm and at the worst vertex."""
         if not self.proved:
             return np.full(x.shape[1], np.inf), np.full(x.shape[1], np.inf)
+        b, b_error = np.ldexp(b, -self._exponent), np.ldexp(b_error, -self._exponent)
         residual = np.abs(b - self._product(x))
         residual += self._rounding(x) + b_error + 2 * unit_roundoff(np.float64) * (np.abs(b) + residual)
         t = (residual / self.Av).max(axis=0, initial=0.0)
         slack = 1 + 4 * unit_roundoff(np.float64) * (x.shape[0] + 8)
         # the second is sharper for a residual that is large at few vertices
         energy = np.minimum(
-            np.sqrt(t * (residual * self.v).sum(axis=0)), column_norms(residual) / np.sqrt(self.least_eigenvalue)
+            np.sqrt(t) * np.sqrt((residual * self.v).sum(axis=0)),
+            _norms(residual) / np.sqrt(self.least_eigenvalue),
         )
-        return energy * slack, t * float(self.v.max()) * slack
+        return np.ldexp(energy * slack, self._exponent // 2), t * float(self.v.max()) * slack
 
     def energy_norms(self, x: FloatArray) -> FloatArray:
         """Bound the energy norm of each column from above."""
+        exponents = _exponents(x)
+        x = np.ldexp(x, -exponents)
         forms = (x * self._product(x)).sum(axis=0) + (np.abs(x) * self._rounding(x)).sum(axis=0)
         slack = 4 * unit_roundoff(np.float64) * (x.shape[0] + 8) * column_norms(x) ** 2 * 2 * self._diagonal.max()
-        return np.sqrt(np.maximum(forms, 0.0) + slack)
+        return np.ldexp(np.sqrt(np.maximum(forms, 0.0) + slack), exponents + self._exponent // 2)
+
+
+def _exponents(x: FloatArray) -> IntArray:
+    """Return the powers of two that bring the largest entry of each column to about one."""
+    return np.frexp(np.abs(x).max(axis=0, initial=0.0))[1]
+
+
+def _norms(x: FloatArray) -> FloatArray:
+    """Return the 2-norm of each column, also where squares of its entries are too small for numbers."""
+    exponents = _exponents(x)
+    return np.ldexp(column_norms(np.ldexp(x, -exponents)), exponents)

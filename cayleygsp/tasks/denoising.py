@@ -49,7 +49,8 @@ class Denoised:
         is at most 1 up to the chosen strength.
     curve_error : numpy.ndarray
         How far the curve is off: by one standard error of the traces, and by what the error allowed to the filters
-        does to the residuals. Its points are off together, so that its minimum is better known than its height.
+        does to the residuals, or what their series leave out where that is more (infinite where that hides the degrees
+        of freedom). Its points are off together, so that its minimum is better known than its height.
     traces : Traces
         Traces of the filters, their degrees of freedom, with standard errors.
     sigma : float or numpy.ndarray or None
@@ -136,8 +137,8 @@ def denoise(
         Positive strengths to compare. By default eight per factor of ten, from 0.01 to 10⁴ over :math:`\lambda_{max}`,
         and on to 10⁶ if the choice is the last.
     sigma : float or array_like, shape (n_signals,), optional
-        Standard deviation of the noise, for "sure" and "discrepancy"; estimated by :func:`estimate_noise` if it is not
-        given.
+        Standard deviation of the noise, for "sure" and "discrepancy" alone; estimated by :func:`estimate_noise` if it
+        is not given.
     shared : bool
         Whether all signals get the same strength, chosen by the mean of their residuals; else each gets its own.
     n_probes : int
@@ -158,7 +159,8 @@ def denoise(
     Raises
     ------
     ValueError, TypeError
-        If an argument is invalid, before any work.
+        If an argument is invalid, before any work; or if the criterion says nothing of any strength, as "gcv" does not
+        where all filters hardly change the signal.
 
     Notes
     -----
@@ -193,7 +195,7 @@ def denoise(
     n_probes = check_integer(n_probes, "n_probes", at_least=2)
     tol = check_positive(tol, "tol")
     generator = np.random.default_rng(rng)
-    levels = None if sigma is None else _check_sigma(sigma, f)
+    levels = None if sigma is None else _check_sigma(sigma, f, select)
     # squares of signals of any size are numbers once the largest is about one
     exponent = int(np.frexp(np.abs(f).max())[1])
     block = np.ldexp(f.reshape(L.n_vertices, -1).astype(np.float64), -exponent)
@@ -274,13 +276,15 @@ class _Search:
         wanted = [*(plain(g) for g in responses), *noise_polynomials]
         both = estimate_traces(L, wanted, responses[-1], self.n_probes, self.rng, self.tol)
         freedom, noise = both.split(len(responses))
-        energies = np.maximum(quadratic_forms(L, residual_polynomials, f, self.tol), 0.0)
-        errors = form_errors(self.select, energies, column_norms(f), self.tol)
+        forms = quadratic_forms(L, residual_polynomials, f, self.tol)
+        energies = np.maximum(forms.values, 0.0)
+        errors = form_errors(self.select, energies, column_norms(f), forms.series_errors)
         sigma = self.sigma
         if self.shared:
             energies, errors = energies.mean(axis=1, keepdims=True), errors.mean(axis=1, keepdims=True)
             sigma = None if sigma is None else np.sqrt((sigma**2).mean(keepdims=True))
         criterion = evaluate_criterion(self.select, energies, errors, noise, L.n_vertices, sigma)
+        _check_criterion(criterion, strengths)
         return _Comparison(strengths, criterion, freedom)
 
 
@@ -299,12 +303,21 @@ def _apply(
     return signals.reshape(f.shape), bounds, tuple(infos)
 
 
+def _check_criterion(criterion: Criterion, strengths: FloatArray) -> None:
+    """Reject strengths of which none can be chosen."""
+    if not np.isfinite(criterion.values).any(axis=0).all():
+        raise ValueError(
+            "`strengths` must hold one at which the filter takes away more of the degrees of freedom than rounding and "
+            f"the estimate of its trace hide, got {_range(strengths)}; give larger ones, or select='sure'"
+        )
+
+
 def _weakest(infos: tuple[FilterInfo, ...]) -> str:
     order = ("proved", "estimated", "sampled", "none")
     return max((info.certificate for info in infos), key=order.index)
 
 
-def _check_sigma(sigma: Any, f: Array) -> FloatArray:
+def _check_sigma(sigma: Any, f: Array, select: str) -> FloatArray:
     """Return one positive noise level per signal."""
     n_signals = 1 if f.ndim == 1 else f.shape[1]
     levels = np.asarray(sigma)
@@ -315,6 +328,9 @@ def _check_sigma(sigma: Any, f: Array) -> FloatArray:
     bad = ~(np.isfinite(levels) & (levels > 0))
     if bad.any():
         raise ValueError(f"`sigma` must be positive and finite, got {levels[bad].flat[0]:g}")
+    if select not in NEED_SIGMA:
+        users = " and ".join(map(repr, NEED_SIGMA))
+        raise ValueError(f"`sigma` must not be given with select={select!r}, which does not use it; {users} do")
     return np.broadcast_to(levels.astype(np.float64), (n_signals,)).copy()
 
 

@@ -85,8 +85,8 @@ def smooth_features(
         Features of the vertices, real or complex.
     bands : int or sequence
         How many bands, which then meet at :math:`\lambda_{max}/2, \lambda_{max}/4, \lambda_{max}/8, \dots`; or the
-        frequencies at which they meet, one less than there are bands; or responses and functions of frequency, taken
-        as they are.
+        frequencies at which they meet, one less than there are bands and all below :math:`\lambda_{max}`; or responses
+        and functions of frequency, taken as they are.
     transition : float
         Width of the smooth step between two bands, relative to the frequency at which they meet; at most 2.
     method, tol
@@ -149,6 +149,11 @@ def _bands(L: Laplacian, bands: Any, transition: float) -> tuple[list[Response],
     edges = check_coefficients(given, "bands")
     if edges.dtype.kind == "c" or not ((edges > 0).all() and (np.diff(edges) > 0).all()):
         raise ValueError(f"`bands` must be positive frequencies that increase, got {edges.tolist()}")
+    check_edges(L)
+    if edges[-1] >= L.lmax:
+        raise ValueError(
+            f"`bands` must meet below the end of the spectrum, {L.lmax:.6g}, got {edges[-1]:g}: nothing is above it"
+        )
     return _between(edges, transition)
 
 

@@ -15,7 +15,7 @@ from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Laplacian
 from cayleygsp._validation import check_numbers, check_positive, check_real, check_signals
 from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian, laplacian
-from cayleygsp.methods.base import column_norms, over
+from cayleygsp.methods.base import column_norms, over, relative
 from cayleygsp.tasks.definite import DefiniteSystem, Solution
 
 # Strengths times λ_max that double precision has room for beside the known values.
@@ -151,6 +151,8 @@ def inpaint(
     value = None if fill is None else check_real(fill, "fill")
     if value is not None and not np.isfinite(value):
         raise ValueError(f"`fill` must be finite, got {fill!r}")
+    if value is not None and abs(value) > float(np.finfo(f.dtype).max):
+        raise ValueError(f"`fill` must be within the range of {f.dtype}, the type of `y`, got {value:g}")
     tol = check_positive(tol, "tol")
     reached = _reached(L, known, value)
     _check_range(strength, L)
@@ -201,8 +203,22 @@ def _interpolation(L: Laplacian, y: FloatArray, known: Array, reached: Array, st
     D = L.matrix[rows]
     b = -(D @ y)
     b_error = (np.diff(D.indptr)[:, None] + 3.0) * unit_roundoff(np.float64) * (abs(D) @ np.abs(y))
-    energy = np.sqrt(np.maximum((y * (L.matrix @ y)).sum(axis=0), 0.0))
-    return _Problem(strength, known, reached, y, rows, D[:, rows].tocsr(), 0.0, b, b_error, energy)
+    return _Problem(strength, known, reached, y, rows, D[:, rows].tocsr(), 0.0, b, b_error, _least_energy(L, y))
+
+
+def _least_energy(L: Laplacian, y: FloatArray) -> FloatArray:
+    """Bound the root of yᵀΔy from below for each signal, rounding counted."""
+    unit = unit_roundoff(np.float64)
+    if L.kind == "combinatorial" and L.lmin == 0:  # differences do not cancel further
+        edges = sparse.triu(L.matrix, 1).tocoo()
+        (i, j), w = edges.coords, -edges.data
+        forms = np.array([(w * (column[i] - column[j]) ** 2).sum() for column in y.T])
+        rounding = (w.size + 8) * unit * forms
+    else:
+        forms = (y * (L.matrix @ y)).sum(axis=0)
+        units = np.diff(L.matrix.indptr)[:, None] + L.n_vertices + 8.0
+        rounding = unit * (units * np.abs(y) * (abs(L.matrix) @ np.abs(y))).sum(axis=0)
+    return np.sqrt(np.maximum(forms - 1.01 * rounding, 0.0)) * (1 - 4 * unit)
 
 
 def _prepare(problem: _Problem) -> DefiniteSystem:
@@ -226,8 +242,9 @@ def _solve(problem: _Problem, f: Array, exponents: Array, fill: float | None, to
     result[problem.rows] = solved.x
     if fill is not None:
         result[~problem.reached] = fill
-    bounds = over(np.where(np.isnan(solved.energy_bounds), np.inf, solved.energy_bounds), problem.reference)
-    errors = np.ldexp(solved.largest_bounds, exponents)
+    bounds = relative(np.where(np.isnan(solved.energy_bounds), np.inf, solved.energy_bounds), problem.reference)
+    largest = solved.largest_bounds
+    errors = np.where(largest > 0, np.nextafter(np.ldexp(largest, exponents), np.inf), largest)
     converged = bool((bounds <= tol).all())
     if not converged:
         worst = float(bounds.max())

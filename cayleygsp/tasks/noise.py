@@ -100,7 +100,7 @@ def estimate_noise(
 def noise_level(L: Laplacian, f: FloatArray, n_probes: int, rng: np.random.Generator) -> NoiseEstimate:
     """Return the estimate for checked signals of shape (n, m), one number per signal."""
     band, trace, trace_error = _high_band(L, n_probes, rng)
-    energies = np.maximum(quadratic_forms(L, [plain(band)], f, _TOL)[0], 0.0)
+    energies = np.maximum(quadratic_forms(L, [plain(band)], f, _TOL).values[0], 0.0)
     sigma = np.sqrt(energies / trace)
     # Gaussian noise has Var(zᵀhz) = 2 tr h² ≤ 2 tr h; a root halves relative errors
     relative = 0.5 * float(np.hypot(np.sqrt(2 / trace), trace_error / trace))

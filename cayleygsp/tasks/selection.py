@@ -79,8 +79,8 @@ def residual_forms(
     return residuals, noise
 
 
-def form_errors(select: str, forms: FloatArray, norms: FloatArray, tol: float) -> FloatArray:
-    """Bound how far the residuals are off if each response is off by ``tol``.
+def form_errors(select: str, forms: FloatArray, norms: FloatArray, series_errors: FloatArray) -> FloatArray:
+    """Bound how far the residuals are off if responses are off by as much as given.
 
     Parameters
     ----------
@@ -90,12 +90,12 @@ def form_errors(select: str, forms: FloatArray, norms: FloatArray, tol: float) -
         The residuals.
     norms : numpy.ndarray, shape (n_signals,)
         Norms of the signals.
-    tol : float
-        Error of the responses.
+    series_errors : numpy.ndarray, shape (n_strengths,)
+        Errors of the responses.
     """
-    off = tol * norms
+    off = series_errors[:, None] * norms
     if select == "discrepancy":  # the weight counts as it is
-        return np.broadcast_to(3 * off * norms, forms.shape)
+        return 3 * off * norms * (1 + series_errors[:, None]) ** 2
     # of a square, twice the root times the error of the root
     return off * (2 * np.sqrt(forms) + off)
 
@@ -132,10 +132,14 @@ def evaluate_criterion(
     R, off = residuals / n, residual_errors / n
     if select == "gcv":
         freedom = 1 - trace / n
-        usable = freedom > np.maximum(4 * trace_error / n, _LEAST_FREEDOM)
+        chance = (traces.standard_errors - traces.left_out)[:, None]
+        usable = freedom > np.maximum(4 * chance / n, _LEAST_FREEDOM)
         safe = np.where(usable, freedom, 1.0)
         values = np.where(usable, R / safe**2, np.inf)
-        return Criterion(values, (off + 2 * R * (trace_error / n) / safe) / safe**2, np.argmin(values, axis=0))
+        least = safe - trace_error / n
+        known = least > 0
+        errors = np.where(known, (R + off) / np.where(known, least, 1.0) ** 2 - R / safe**2, np.inf)
+        return Criterion(values, errors, np.argmin(values, axis=0))
     assert sigma is not None
     variance = sigma**2
     if select == "sure":

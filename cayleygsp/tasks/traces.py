@@ -7,6 +7,7 @@ number of filters, and nothing of the size of the graph is kept for each of them
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,9 +17,10 @@ from cayleygsp._typing import Array, FloatArray
 from cayleygsp.density import EXACT_VERTICES
 from cayleygsp.engine.recurrence import recurrence_dots
 from cayleygsp.filters.base import GraphFilter
+from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import column_norms
-from cayleygsp.responses.base import Response
+from cayleygsp.responses.base import Response, series_on_interval
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_coefficients
 
 # Error allowed to the filter that finds the frequencies of the sketch; any sketch gives the right mean.
@@ -40,17 +42,23 @@ class Traces:
         Whether the eigenvalues were used: no probes, and no error beyond rounding.
     n_probes : int
         How many random probes; 0 if exact.
+    left_out : float or numpy.ndarray, shape (n_filters,)
+        The part of the standard errors that is not chance: what the series leave out.
     """
 
     values: FloatArray
     standard_errors: FloatArray
     exact: bool
     n_probes: int
+    left_out: float | FloatArray = 0.0
 
     def split(self, n_first: int) -> tuple[Traces, Traces]:
         """Return the first traces and the others."""
         parts = (slice(None, n_first), slice(n_first, None))
-        first, other = (Traces(self.values[p], self.standard_errors[p], self.exact, self.n_probes) for p in parts)
+        left_out = np.broadcast_to(self.left_out, self.values.shape)
+        first, other = (
+            Traces(self.values[p], self.standard_errors[p], self.exact, self.n_probes, left_out[p]) for p in parts
+        )
         return first, other
 
 
@@ -81,6 +89,27 @@ class Polynomial:
         series = [expand(g) for g in self.parts]
         degree = sum(power * one.degree for power, one in zip(self.powers, series, strict=True))
         return chebyshev_coefficients(self.of(*(one.at_nodes(degree + 1) for one in series)))
+
+    def error(self, series_error: float) -> float:
+        """Bound the error for series of responses between 0 and 1 that are off by as much as given."""
+        degree = sum(self.powers)
+        return degree * series_error * (1 + series_error) ** (degree - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    r"""Forms :math:`f_j^\top p_i(\Delta) f_j`.
+
+    Attributes
+    ----------
+    values : numpy.ndarray, shape (n_polynomials, n_signals)
+        The forms.
+    series_errors : numpy.ndarray, shape (n_polynomials,)
+        How far the responses of each polynomial may be from their series: the tolerance, or more where they miss it.
+    """
+
+    values: FloatArray
+    series_errors: FloatArray
 
 
 def plain(response: Response) -> Polynomial:
@@ -151,7 +180,9 @@ def estimate_traces(
         values = np.array([p.on_spectrum(L.eigenvalues).sum() for p in polynomials])
         return Traces(values, np.zeros(len(polynomials)), True, 0)
     signs = rng.choice([-1.0, 1.0], size=(n, 2 * n_probes))
-    Q, _ = np.linalg.qr(GraphFilter(L, sketch, method="chebyshev", tol=_SKETCH_TOL).filter(signs[:, :n_probes]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        Q, _ = np.linalg.qr(GraphFilter(L, sketch, method="chebyshev", tol=_SKETCH_TOL).filter(signs[:, :n_probes]))
     z = signs[:, n_probes:]
     for _ in range(2):  # once more for what rounding left of the first time
         z = z - Q @ (Q.T @ z)
@@ -160,13 +191,13 @@ def estimate_traces(
     forms = quadratic_forms(L, polynomials, np.hstack([Q, z]), tol)
     # the trace of the identity is known: only what differs from the value at the mean frequency is left to chance
     middle = np.array([p.on_spectrum(np.array([L.diagonal.mean()]))[0] for p in polynomials])
-    rest = forms[:, n_probes:] - middle[:, None] * column_norms(z) ** 2
-    values = forms[:, :n_probes].sum(axis=1) + middle * (n - n_probes) + rest.mean(axis=1)
-    left_out = n * tol * np.array([sum(p.powers) for p in polynomials])
-    return Traces(values, rest.std(axis=1, ddof=1) / np.sqrt(n_probes) + left_out, False, n_probes)
+    rest = forms.values[:, n_probes:] - middle[:, None] * column_norms(z) ** 2
+    values = forms.values[:, :n_probes].sum(axis=1) + middle * (n - n_probes) + rest.mean(axis=1)
+    left_out = n * np.array([p.error(e) for p, e in zip(polynomials, forms.series_errors, strict=True)])
+    return Traces(values, rest.std(axis=1, ddof=1) / np.sqrt(n_probes) + left_out, False, n_probes, left_out)
 
 
-def quadratic_forms(L: Laplacian, polynomials: Sequence[Polynomial], f: Array, tol: float) -> FloatArray:
+def quadratic_forms(L: Laplacian, polynomials: Sequence[Polynomial], f: Array, tol: float) -> Forms:
     r"""Return :math:`f_j^\top p_i(\Delta) f_j` for all polynomials and signals, in one recurrence of half the degree.
 
     Parameters
@@ -178,28 +209,30 @@ def quadratic_forms(L: Laplacian, polynomials: Sequence[Polynomial], f: Array, t
     f : numpy.ndarray, shape (n, m)
         Real signals.
     tol : float
-        Largest distance of a response from its series. A form of a response is off by that times the energy of the
-        signal, and the root of a form of :math:`(1 - g)^2` by that times the norm of the signal.
+        Largest distance of a response from its series, if that can be reached. A form of a response is off by that
+        times the energy of the signal, and the root of a form of :math:`(1 - g)^2` by that times the signal's norm.
 
     Returns
     -------
-    numpy.ndarray, shape (n_polynomials, m)
+    Forms
     """
     if uses_eigenbasis(L):
         energies = (L.eigenvectors.T @ f) ** 2
-        return np.array([p.on_spectrum(L.eigenvalues) for p in polynomials]) @ energies
+        values = np.array([p.on_spectrum(L.eigenvalues) for p in polynomials]) @ energies
+        return Forms(values, np.full(len(polynomials), tol))
     series: dict[int, ChebyshevSeries] = {}
 
     def expand(g: Response) -> ChebyshevSeries:
         if id(g) not in series:
-            series[id(g)] = g.series(L.lmax_bound, tol, lmin=L.lmin)
+            series[id(g)] = series_on_interval(g, L.lmax_bound, tol, L.lmin)
         return series[id(g)]
 
     rows = [p.coefficients(expand) for p in polynomials]
     coeffs = np.zeros((len(rows), max(max(row.size for row in rows), 3)))
     for place, row in zip(coeffs, rows, strict=True):
         place[: row.size] = row
-    return coeffs @ _moments(L, coeffs.shape[1] - 1, f)
+    errors = np.array([max(tol, *(expand(g).error for g in p.parts)) for p in polynomials])
+    return Forms(coeffs @ _moments(L, coeffs.shape[1] - 1, f), errors)
 
 
 def _moments(L: Laplacian, degree: int, f: Array) -> FloatArray:

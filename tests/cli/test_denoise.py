@@ -48,6 +48,7 @@ def test_what_cannot_be_denoised_is_one_line(folder, capsys):
     assert "--output" in refused(capsys, "denoise", "@communities", "f.npy")
     assert "--figure must end in .png" in refused(capsys, "denoise", "@communities", "f.npy", "--figure", "x.pdf")
     assert "--select" in refused(capsys, "denoise", "@communities", "f.npy", "--select", "best", "-o", "x.npy")
+    assert "--sigma is used by" in refused(capsys, "denoise", "@communities", "f.npy", "--sigma", "1", "-o", "x.npy")
     assert "one standard input" in refused(capsys, "denoise", "-", "-", "-o", "x.npy")
 
 

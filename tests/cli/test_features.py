@@ -28,6 +28,7 @@ def test_edges_are_where_bands_meet(folder, capsys):
 def test_bad_options_are_one_line(folder, capsys):
     base = ("features", "@communities", "f.npy", "-o", "x.npy")
     assert "increasing" in refused(capsys, *base, "--edge", "2", "--edge", "1")
+    assert "--edge must be below" in refused(capsys, *base, "--edge", "1", "--edge", "1e5")
     assert "--bands and --edge" in refused(capsys, *base, "--edge", "2", "--bands", "3")
     assert "--transition" in refused(capsys, *base, "--transition", "3")
     assert "--bands" in refused(capsys, *base, "--bands", "1")

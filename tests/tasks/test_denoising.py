@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,6 +34,11 @@ def dense_criterion(L, y, make, select, sigma, strengths=STRENGTHS):
     return np.array(values)
 
 
+def level(select, sigma):
+    """Return the noise level for those that use it."""
+    return None if select == "gcv" else sigma
+
+
 @pytest.fixture
 def noisy():
     grid = cg.gallery.grid(12)
@@ -47,7 +54,7 @@ def noisy():
 )
 def test_the_curve_is_that_of_dense_matrices(noisy, family, make, select):
     grid, _, y = noisy
-    result = cg.tasks.denoise(grid, y, family, select, sigma=0.4, strengths=STRENGTHS)
+    result = cg.tasks.denoise(grid, y, family, select, sigma=level(select, 0.4), strengths=STRENGTHS)
     expected = dense_criterion(cg.laplacian(grid), y, make, select, 0.4)
     usable = np.isfinite(result.curve)
     assert usable[2:].all()
@@ -71,7 +78,7 @@ def test_curves_on_random_graphs_are_dense_ones(L, select, seed):
         return
     y = np.random.default_rng(seed).standard_normal((L.n_vertices, 2))
     strengths = np.array([0.3, 3.0, 30.0]) / L.lmax
-    result = cg.tasks.denoise(L, y, "heat", select, sigma=[0.5, 2.0], strengths=strengths)
+    result = cg.tasks.denoise(L, y, "heat", select, sigma=level(select, [0.5, 2.0]), strengths=strengths)
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = dense_criterion(L, y, Heat, select, np.array([0.5, 2.0]), strengths)
     usable = np.isfinite(result.curve)
@@ -80,10 +87,11 @@ def test_curves_on_random_graphs_are_dense_ones(L, select, seed):
 
 def test_estimated_traces_choose_as_exact_ones_do(noisy, monkeypatch):
     grid, _, y = noisy
-    exact = {select: cg.tasks.denoise(grid, y, "heat", select, sigma=0.4) for select in ("gcv", "sure", "discrepancy")}
+    levels = {"gcv": None, "sure": 0.4, "discrepancy": 0.4}
+    exact = {select: cg.tasks.denoise(grid, y, "heat", select, sigma=sigma) for select, sigma in levels.items()}
     monkeypatch.setattr(traces, "EXACT_VERTICES", 0)
     for select, known in exact.items():
-        result = cg.tasks.denoise(grid, y, "heat", select, sigma=0.4)
+        result = cg.tasks.denoise(grid, y, "heat", select, sigma=levels[select])
         assert not result.traces.exact
         assert (result.curve_error > 0).any()
         finite = np.isfinite(result.curve) & np.isfinite(known.curve)
@@ -191,6 +199,7 @@ def test_the_noise_is_estimated_where_it_is_not_given():
         ({"sigma": 0.0}, ValueError, "`sigma` must be positive and finite, got 0"),
         ({"sigma": [1.0, 2.0]}, ValueError, r"`sigma` must be one number or have shape \(1,\)"),
         ({"sigma": "a"}, TypeError, "`sigma` must be real numbers"),
+        ({"sigma": 1.0}, ValueError, "`sigma` must not be given with select='gcv'.*'sure' and 'discrepancy' do"),
         ({"tol": 0.0}, ValueError, "`tol` must be positive"),
         ({"n_probes": 1}, ValueError, "`n_probes` must be at least 2"),
         ({"shared": 1}, TypeError, "`shared` must be True or False"),
@@ -201,3 +210,26 @@ def test_bad_arguments_are_rejected_before_work(change, error, message, monkeypa
     monkeypatch.setattr("cayleygsp.tasks.denoising.quadratic_forms", None)
     with pytest.raises(error, match=message):
         cg.tasks.denoise(**({"graph": cg.gallery.path(3), "y": [1.0, 2.0, 3.0]} | change))
+
+
+@pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy"])
+def test_the_curve_of_a_family_without_good_series_is_within_its_error(monkeypatch, select):
+    """Steps that no series comes near: the residuals are off by far more than the tolerance."""
+    y, sigma = np.random.default_rng(0).standard_normal(64), level(select, 1e-6)
+    strengths, grid = [0.3], cg.gallery.grid(8)
+    exact = cg.tasks.denoise(grid, y, step_at, select, sigma=sigma, strengths=strengths)
+    monkeypatch.setattr(traces, "EXACT_VERTICES", 0)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        result = cg.tasks.denoise(grid, y, step_at, select, sigma=sigma, strengths=strengths, n_probes=4)
+    assert not [w for w in seen if "0.01" in str(w.message)]  # the tolerance of the sketch
+    assert (np.abs(result.curve - exact.curve) <= result.curve_error).all()
+
+
+def step_at(strength):
+    return lambda eigenvalues: (eigenvalues < 1 / strength) * 1.0
+
+
+def test_strengths_of_which_cross_validation_says_nothing_are_rejected():
+    with pytest.raises(ValueError, match="`strengths` must hold one at which the filter takes away more"):
+        cg.tasks.denoise(cg.gallery.path(3), [1.0, 2.0, 3.0], strengths=[1e-14])

@@ -56,6 +56,7 @@ def test_edges_and_responses_and_names():
         ({"bands": []}, ValueError, "`bands` must hold at least one"),
         ({"bands": [2.0, 1.0]}, ValueError, "positive frequencies that increase"),
         ({"bands": [0.0, 1.0]}, ValueError, "positive frequencies that increase"),
+        ({"bands": [1.0, 100.0]}, ValueError, r"`bands` must meet below the end of the spectrum, .*, got 100"),
         ({"bands": [1.0, Heat(1.0)]}, TypeError, "not some of both"),
         ({"bands": 2000}, ValueError, "`bands` must be fewer"),
         ({"X": [1.0, np.nan, 0.0]}, ValueError, r"`X` must be finite, got nan at \[1\]"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from fractions import Fraction
+from math import isqrt
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -164,6 +168,11 @@ def test_components_without_a_known_vertex():
         ({"strength": 1e200}, ValueError, "`strength` must be 0, or between"),
         ({"strength": "a"}, TypeError, "`strength` must be a real number"),
         ({"fill": np.inf}, ValueError, "`fill` must be finite"),
+        (
+            {"y": np.ones(3, np.float32), "fill": 1e300},
+            ValueError,
+            "`fill` must be within the range of float32, the type of `y`, got 1e\\+300",
+        ),
         ({"tol": -1.0}, ValueError, "`tol` must be positive"),
     ],
 )
@@ -172,3 +181,44 @@ def test_bad_arguments_are_rejected_before_work(change, error, message, monkeypa
     arguments = {"graph": cg.gallery.path(3), "y": [1.0, 2.0, 3.0], "mask": [True, True, False]}
     with pytest.raises(error, match=message):
         inpaint(**(arguments | change))
+
+
+def exact_energy(W, x):
+    """Return the root of xᵀΔx in rational numbers."""
+    x = [Fraction(float(v)) for v in x]
+    i, j = np.nonzero(np.triu(W))
+    total = sum((Fraction(float(W[a, b])) * (x[a] - x[b]) ** 2 for a, b in zip(i, j, strict=True)), Fraction(0))
+    shift = 2**1200  # roots of numbers below the least double
+    return float(Fraction(isqrt(int(total * shift))) / Fraction(isqrt(shift)))
+
+
+@pytest.mark.parametrize("links", [(1e-20, 2e-20), (1e-14, 2e-14), (1e-148, 1e-150)])
+@pytest.mark.parametrize("heavy", [1.0, 1e-148])
+@pytest.mark.parametrize("seed", [0, 2])
+def test_interpolation_across_weak_links_is_within_a_bound_that_counts_the_rounding_of_its_reference(
+    links, heavy, seed
+):
+    W = np.zeros((6, 6))
+    W[:4, :4] = heavy * np.triu(np.random.default_rng(seed).random((4, 4)), 1)
+    W[3, 4], W[4, 5] = links
+    W += W.T
+    y = np.array([0.7, 0.7, 0.7, 0.7, np.nan, 0.1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)
+        result = inpaint(W, y, strength=0)
+    a, b = map(Fraction, links)
+    error = abs(Fraction(result.signals[4]) - (a * Fraction(0.7) + b * Fraction(0.1)) / (a + b))
+    energy = float(error) * float(np.sqrt(sum(links)))
+    reference = exact_energy(W, np.nan_to_num(y))
+    assert reference > 0
+    assert energy / reference <= result.error_bound * (1 + 1e-9)
+    assert float(error) <= result.largest_error
+    assert result.error_bound > 0
+    assert result.converged == (result.error_bound <= result.tol)
+
+
+@pytest.mark.filterwarnings("ignore::cayleygsp.ConvergenceWarning")
+@pytest.mark.parametrize("strength", [0.0, 1.0])
+def test_bounds_of_the_smallest_numbers_do_not_vanish(strength):
+    result = inpaint(cg.gallery.ring(6), [1.5e-323, 0, *[np.nan] * 4], strength=strength)
+    assert result.largest_error > 0
