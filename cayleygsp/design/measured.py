@@ -7,7 +7,7 @@ that is out of reach. For graphs without an eigenbasis the Krylov space of each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -42,6 +42,9 @@ class MeasuredResponse:
         Numbers in the output.
     is_estimated : bool
         Whether the frequencies are Ritz values.
+    exponent : int
+        Inputs and outputs are in units of powers of two of their own, so that no square is out of range; the values of
+        the response in the units of the signals are :math:`2^{exponent}` times g.
     """
 
     nodes: FloatArray
@@ -51,6 +54,7 @@ class MeasuredResponse:
     scale: float
     n_equations: int
     is_estimated: bool
+    exponent: int = 0
 
     @property
     def n_frequencies(self) -> int:
@@ -70,9 +74,13 @@ def measure_response(L: Laplacian, inputs: Array, outputs: Array) -> MeasuredRes
         Checked signals, real or complex.
     """
     X, Y = _real_columns(inputs, outputs)
+    X_exponent, Y_exponent = (int(np.frexp(np.abs(Z).max(initial=0.0))[1]) for Z in (X, Y))
+    X, Y = np.ldexp(X, -X_exponent), np.ldexp(Y, -Y_exponent)
     if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES:
-        return _by_eigenbasis(L, X, Y)
-    return _by_krylov_spaces(L, X, Y)
+        problem = _by_eigenbasis(L, X, Y)
+    else:
+        problem = _by_krylov_spaces(L, X, Y)
+    return replace(problem, exponent=Y_exponent - X_exponent)
 
 
 def _real_columns(X: Array, Y: Array) -> tuple[FloatArray, FloatArray]:
