@@ -42,7 +42,9 @@ class Identification:
     residual_is_estimated : bool
         Whether the residual is that in the Krylov spaces of the inputs, and not measured on the signals.
     unreachable : float
-        The part of that residual that no filter of any response can explain, up to the same estimate.
+        The part of that residual that no filter of any response can explain, if eigenvalues that the errors of the
+        eigenbasis cannot tell apart are equal. If the residual is estimated, so is this: what lies outside the Krylov
+        spaces, each signal taken for itself.
     zooms, residuals : numpy.ndarray, shape (k,)
         The residual with the best coefficients for each of some zooms, ascending.
     zoom_range : tuple of float

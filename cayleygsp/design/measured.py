@@ -2,7 +2,8 @@ r"""What pairs of signals say of the filter between them: its values at single f
 
 For a filter g, :math:`\|Y - g(\Delta)X\|^2` is a sum over frequencies. In the eigenbasis the part at λ is
 :math:`(a\, g(\lambda) - b)^2` with a the norm of the input there and b the output along it, and the square of an output
-that is out of reach. For graphs without an eigenbasis the Krylov space of each input takes its place (Lanczos).
+that is out of reach; eigenvalues that the errors of the eigenbasis cannot tell apart are one frequency. For graphs
+without an eigenbasis the Krylov space of each input takes its place (Lanczos).
 """
 
 from __future__ import annotations
@@ -92,13 +93,18 @@ def _real_columns(X: Array, Y: Array) -> tuple[FloatArray, FloatArray]:
 
 def _by_eigenbasis(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:
     X_hat, Y_hat = L.eigenvectors.T @ X, L.eigenvectors.T @ Y
-    a = np.linalg.norm(X_hat, axis=1)
-    seen = a > 8 * _EPS * np.linalg.norm(a)
-    unit = np.divide(X_hat, a[:, None], out=np.zeros_like(X_hat), where=seen[:, None])
-    b = (unit * Y_hat).sum(axis=1)
-    rest = float(np.linalg.norm(Y_hat - unit * b[:, None]))
     lam = np.maximum(L.eigenvalues, 0.0)
-    return MeasuredResponse(lam[seen], a[seen], b[seen], rest, float(np.linalg.norm(Y)), Y.size, False)
+    # Equal eigenvalues are computed at most this far apart; a filter has one value for all of them.
+    starts = np.flatnonzero(np.diff(lam, prepend=-np.inf) > 2 * L.eigenbasis.residual)
+    sizes = np.diff(starts, append=lam.size)
+    a = np.sqrt(np.add.reduceat((X_hat**2).sum(axis=1), starts))
+    seen = a > 8 * _EPS * np.linalg.norm(a)
+    inverse = np.divide(1.0, a, out=np.zeros_like(a), where=seen)
+    unit = X_hat * np.repeat(inverse, sizes)[:, None]
+    b = np.add.reduceat((unit * Y_hat).sum(axis=1), starts)
+    rest = float(np.linalg.norm(Y_hat - unit * np.repeat(b, sizes)[:, None]))
+    nodes = np.add.reduceat(lam, starts) / sizes
+    return MeasuredResponse(nodes[seen], a[seen], b[seen], rest, float(np.linalg.norm(Y)), Y.size, False)
 
 
 def _by_krylov_spaces(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:

@@ -101,6 +101,21 @@ def test_outputs_of_another_size_than_the_inputs(sensor):
             design.identify_cayley(sensor, X / ratio, Y * ratio, 1, zoom=3.0)
 
 
+def test_what_differs_on_one_eigenvalue_is_out_of_reach():
+    L = cg.laplacian(cg.gallery.grid(8))
+    lam, Phi = L.eigenvalues, L.eigenvectors
+    k = 1
+    assert_allclose(lam[k], lam[k + 1], atol=1e-12)
+    x = np.random.default_rng(0).standard_normal(64)
+    p, q = Phi[:, k] @ x, Phi[:, k + 1] @ x
+    facts = design.identify_cayley(L, x, Phi[:, k] * p - Phi[:, k + 1] * q, 2)
+    cosine = (p**2 - q**2) / (p**2 + q**2)  # of the angle between input and output in the eigenspace
+    assert_allclose(facts.unreachable, np.sqrt(1 - cosine**2), rtol=1e-10)
+    assert facts.unreachable <= facts.residual
+    distinct = np.unique(np.add.outer(*2 * [2 - 2 * np.cos(np.pi * np.arange(8) / 8)]).round(9))
+    assert facts.n_frequencies == distinct.size
+
+
 def test_the_likely_range_holds_the_zoom_under_noise(sensor):
     p = cg.CayleyPolynomial([0.2, 0.6 - 0.3j], 3.0)
     inside = 0
