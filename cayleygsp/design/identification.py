@@ -42,7 +42,9 @@ class Identification:
     residual_is_estimated : bool
         Whether the residual is that in the Krylov spaces of the inputs, and not measured on the signals.
     unreachable : float
-        The part of that residual that no filter of any response can explain, up to the same estimate.
+        The part of that residual that no filter of any response can explain, if eigenvalues that the errors of the
+        eigenbasis cannot tell apart are equal. If the residual is estimated, so is this: what lies outside the Krylov
+        spaces, each signal taken for itself.
     zooms, residuals : numpy.ndarray, shape (k,)
         The residual with the best coefficients for each of some zooms, ascending.
     zoom_range : tuple of float
@@ -176,7 +178,8 @@ def _identify(
     limit = _likely_residual(problem, solution, basis_size(r, real=real) + 1)
     low, high = (np.exp(_edge(solve_at, grid, x, limit, way)) for way in (-1, 1)) if grid.size > 1 else (0.0, np.inf)
     scale = problem.scale or 1.0
-    polynomial = CayleyPolynomial(basis_coefficients(solution.coeffs, real=real), float(np.exp(x)))
+    coeffs = _in_units_of_signals(solution.coeffs, problem.exponent)
+    polynomial = CayleyPolynomial(basis_coefficients(coeffs, real=real), float(np.exp(x)))
     return Identification(
         polynomial=polynomial,
         zoom=polynomial.zoom,
@@ -188,8 +191,19 @@ def _identify(
         zoom_range=(float(low), float(high)),
         condition=solution.condition,
         n_frequencies=problem.n_frequencies,
-        coeff_norm=float(np.linalg.norm(polynomial.coeffs)),
+        coeff_norm=float(np.ldexp(np.linalg.norm(basis_coefficients(solution.coeffs, real=real)), problem.exponent)),
     )
+
+
+def _in_units_of_signals(coeffs: FloatArray, exponent: int) -> FloatArray:
+    """Multiply by a power of two, or reject signals whose sizes are so different that coefficients are out of range."""
+    largest = float(np.abs(coeffs).max())
+    if largest and not -960 <= np.frexp(largest)[1] + exponent <= 1020:
+        raise ValueError(
+            "`outputs` must be within a factor of 1e280 of `inputs`, or the coefficients are out of range; "
+            f"got a factor of about 2**{exponent}"
+        )
+    return np.ldexp(coeffs, exponent)
 
 
 def _solve(problem: MeasuredResponse, values: FloatArray, ridge: float) -> _Solution:

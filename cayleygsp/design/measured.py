@@ -2,12 +2,13 @@ r"""What pairs of signals say of the filter between them: its values at single f
 
 For a filter g, :math:`\|Y - g(\Delta)X\|^2` is a sum over frequencies. In the eigenbasis the part at λ is
 :math:`(a\, g(\lambda) - b)^2` with a the norm of the input there and b the output along it, and the square of an output
-that is out of reach. For graphs without an eigenbasis the Krylov space of each input takes its place (Lanczos).
+that is out of reach; eigenvalues that the errors of the eigenbasis cannot tell apart are one frequency. For graphs
+without an eigenbasis the Krylov space of each input takes its place (Lanczos).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -42,6 +43,9 @@ class MeasuredResponse:
         Numbers in the output.
     is_estimated : bool
         Whether the frequencies are Ritz values.
+    exponent : int
+        Inputs and outputs are in units of powers of two of their own, so that no square is out of range; the values of
+        the response in the units of the signals are :math:`2^{exponent}` times g.
     """
 
     nodes: FloatArray
@@ -51,6 +55,7 @@ class MeasuredResponse:
     scale: float
     n_equations: int
     is_estimated: bool
+    exponent: int = 0
 
     @property
     def n_frequencies(self) -> int:
@@ -70,9 +75,13 @@ def measure_response(L: Laplacian, inputs: Array, outputs: Array) -> MeasuredRes
         Checked signals, real or complex.
     """
     X, Y = _real_columns(inputs, outputs)
+    X_exponent, Y_exponent = (int(np.frexp(np.abs(Z).max(initial=0.0))[1]) for Z in (X, Y))
+    X, Y = np.ldexp(X, -X_exponent), np.ldexp(Y, -Y_exponent)
     if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES:
-        return _by_eigenbasis(L, X, Y)
-    return _by_krylov_spaces(L, X, Y)
+        problem = _by_eigenbasis(L, X, Y)
+    else:
+        problem = _by_krylov_spaces(L, X, Y)
+    return replace(problem, exponent=Y_exponent - X_exponent)
 
 
 def _real_columns(X: Array, Y: Array) -> tuple[FloatArray, FloatArray]:
@@ -84,13 +93,18 @@ def _real_columns(X: Array, Y: Array) -> tuple[FloatArray, FloatArray]:
 
 def _by_eigenbasis(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:
     X_hat, Y_hat = L.eigenvectors.T @ X, L.eigenvectors.T @ Y
-    a = np.linalg.norm(X_hat, axis=1)
-    seen = a > 8 * _EPS * np.linalg.norm(a)
-    unit = np.divide(X_hat, a[:, None], out=np.zeros_like(X_hat), where=seen[:, None])
-    b = (unit * Y_hat).sum(axis=1)
-    rest = float(np.linalg.norm(Y_hat - unit * b[:, None]))
     lam = np.maximum(L.eigenvalues, 0.0)
-    return MeasuredResponse(lam[seen], a[seen], b[seen], rest, float(np.linalg.norm(Y)), Y.size, False)
+    # Equal eigenvalues are computed at most this far apart; a filter has one value for all of them.
+    starts = np.flatnonzero(np.diff(lam, prepend=-np.inf) > 2 * L.eigenbasis.residual)
+    sizes = np.diff(starts, append=lam.size)
+    a = np.sqrt(np.add.reduceat((X_hat**2).sum(axis=1), starts))
+    seen = a > 8 * _EPS * np.linalg.norm(a)
+    inverse = np.divide(1.0, a, out=np.zeros_like(a), where=seen)
+    unit = X_hat * np.repeat(inverse, sizes)[:, None]
+    b = np.add.reduceat((unit * Y_hat).sum(axis=1), starts)
+    rest = float(np.linalg.norm(Y_hat - unit * np.repeat(b, sizes)[:, None]))
+    nodes = np.add.reduceat(lam, starts) / sizes
+    return MeasuredResponse(nodes[seen], a[seen], b[seen], rest, float(np.linalg.norm(Y)), Y.size, False)
 
 
 def _by_krylov_spaces(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:

@@ -191,7 +191,8 @@ class CayleyFilter(GraphFilter):
             return g
         if info.residual_is_estimated:
             Y = np.asarray(outputs)
-            rest = np.linalg.norm(Y - g @ np.asarray(inputs)) / (np.linalg.norm(Y) or 1.0)
+            unit = 2.0 ** -max(int(np.frexp(np.abs(Y).max(initial=0.0))[1]), -1000)  # squares stay in range
+            rest = np.linalg.norm((Y - g @ np.asarray(inputs)) * unit) / (np.linalg.norm(Y * unit) or 1.0)
             info = replace(info, residual=float(rest), residual_is_estimated=False)
         return g, info
 

@@ -30,3 +30,8 @@ def test_the_first_screen_of_the_readme_shows_what_was_recorded():
     assert text.index(table) < text.index("## Two commands")
     off = next(row["pygsp_error"] for row in document["rows"] if row["filter"] == "exp(−100λ)")
     assert f"y = g.filter(signal)  # {100 * off:.0f} % off" in text
+    shown = [row for row in document["rows"] if row["filter"] in pygsp_errors.README_ROWS]
+    for row in shown:
+        line = next(line for line in table.splitlines() if line.startswith(f"| {row['filter']} |"))
+        assert line.endswith(f"| {row['certificate']} |")
+        assert (row["certificate"] == "proved") == row["filter"].startswith("exp")  # as the lines around it say

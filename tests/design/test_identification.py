@@ -77,6 +77,45 @@ def test_a_zero_signal_among_others_changes_nothing(monkeypatch, sensor):
         assert_allclose(design.identify_cayley(L, X, Y, 1).zoom, 3.0, rtol=1e-4)
 
 
+@pytest.mark.parametrize("small_graph", [True, False])
+@pytest.mark.parametrize("size", [1e200, 1e160, 1e-200, 2.0**-1040])
+def test_signals_of_any_size_give_the_same_filter(monkeypatch, size, small_graph):
+    L = cg.laplacian(cg.gallery.grid(8))
+    X, Y = pairs(L, cg.CayleyPolynomial([0.2, 0.6 - 0.3j], 3.0))
+    if not small_graph:
+        L = cg.laplacian(cg.gallery.grid(8))
+        monkeypatch.setattr(measured, "EIGENBASIS_VERTICES", 10)
+    g, info = cg.CayleyFilter.learn(L, X * size, Y * size, 1, return_info=True)
+    coarse = size < 1e-300  # subnormal signals have few digits
+    assert_allclose(g.polynomial.coeffs, [0.2, 0.6 - 0.3j], rtol=1e-4)
+    assert 0 <= info.residual < (1e-4 if coarse else 1e-5)
+
+
+def test_outputs_of_another_size_than_the_inputs(sensor):
+    X, Y = pairs(sensor, cg.CayleyPolynomial([0.2, 0.6 - 0.3j], 3.0))
+    plain, large = (design.identify_cayley(sensor, X, Y * size, 1, zoom=3.0) for size in (1, 1e200))
+    assert_allclose(large.polynomial.coeffs / 1e200, plain.polynomial.coeffs, rtol=1e-12)
+    assert_allclose(large.coeff_norm / 1e200, plain.coeff_norm, rtol=1e-12)
+    for ratio in (1e-200, 1e200):
+        with pytest.raises(ValueError, match=r"`outputs` must be within a factor of 1e280 of `inputs`"):
+            design.identify_cayley(sensor, X / ratio, Y * ratio, 1, zoom=3.0)
+
+
+def test_what_differs_on_one_eigenvalue_is_out_of_reach():
+    L = cg.laplacian(cg.gallery.grid(8))
+    lam, Phi = L.eigenvalues, L.eigenvectors
+    k = 1
+    assert_allclose(lam[k], lam[k + 1], atol=1e-12)
+    x = np.random.default_rng(0).standard_normal(64)
+    p, q = Phi[:, k] @ x, Phi[:, k + 1] @ x
+    facts = design.identify_cayley(L, x, Phi[:, k] * p - Phi[:, k + 1] * q, 2)
+    cosine = (p**2 - q**2) / (p**2 + q**2)  # of the angle between input and output in the eigenspace
+    assert_allclose(facts.unreachable, np.sqrt(1 - cosine**2), rtol=1e-10)
+    assert facts.unreachable <= facts.residual
+    distinct = np.unique(np.add.outer(*2 * [2 - 2 * np.cos(np.pi * np.arange(8) / 8)]).round(9))
+    assert facts.n_frequencies == distinct.size
+
+
 def test_the_likely_range_holds_the_zoom_under_noise(sensor):
     p = cg.CayleyPolynomial([0.2, 0.6 - 0.3j], 3.0)
     inside = 0
