@@ -19,7 +19,7 @@ from cayleygsp.nn.combine_op import combine_powers
 from cayleygsp.nn.conv_op import cayley_conv
 from cayleygsp.nn.exact import exact_conv
 from cayleygsp.nn.frame import STRETCH
-from cayleygsp.nn.framed_conv import FramedConv
+from cayleygsp.nn.framed_conv import NO_FILTERS, FramedConv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
 from cayleygsp.nn.layer import check_channel, glorot_like
@@ -96,7 +96,14 @@ class CayleyConv(FramedConv):
 
     What is learned are not the :math:`c_j` but weights in coordinates that let plain optimisers find the zoom, see
     :mod:`cayleygsp.nn.frame` and :meth:`adapt_to`. Weight decay acts on them: on the mean square of the responses over
-    the spectrum. ``state_dict`` converts, so that its tensors are copies, right to rounding.
+    the spectrum.
+
+    ``state_dict`` has the coefficients :math:`c_j` under the name of the parameter, ``weight`` or ``coeffs``, the
+    learned numbers themselves under ``coordinates``, and under ``frequencies`` those that the coordinates were made
+    for. Loading it is exact, so that training goes on where it stood; where ``coordinates`` are missing or do not
+    belong to the coefficients, weights are computed from these, to rounding. The parameters themselves are no state:
+    ``load_state_dict(dict(layer.named_parameters()))`` takes weights for coefficients, and ``functional_call`` with a
+    ``state_dict`` takes coefficients for weights.
 
     Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
     except for method "exact".
@@ -358,7 +365,7 @@ class CayleyConv(FramedConv):
     def _weights(self) -> FloatArray:
         """Return the weights, shape (2r + 1, in_channels, out_channels), as an array of the core."""
         if self.is_lazy:
-            raise ValueError("the layer has no filters before its first call: in_channels is not known")
+            raise ValueError(NO_FILTERS)
         with torch.no_grad():
             c = self.coefficients().double().cpu()
         if self.shared_filter:

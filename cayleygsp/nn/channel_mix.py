@@ -59,5 +59,11 @@ class ChannelMix(nn.Module):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
         given = state_dict.get(prefix + "weight")
-        if not self.is_lazy or (given is not None and not isinstance(given, UninitializedParameter)):
+        if not self.is_lazy:
             super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        elif given is not None and not isinstance(given, UninitializedParameter):  # the layer found no use for it
+            shape, wanted = tuple(getattr(given, "shape", ())), (self.out_channels, -1)
+            args[-1].append(
+                f"size mismatch for {prefix}weight: got shape {shape}, the layer needs {wanted}, -1 being any "
+                "number, the same in all terms"
+            )

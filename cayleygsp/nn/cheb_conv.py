@@ -102,12 +102,10 @@ class ChebConv(GraphConv):
         """Whether the number of input channels is not known yet."""
         return isinstance(self.parameter, UninitializedParameter)
 
-    def _materialize(self, in_channels: int) -> None:
+    def _give_shape(self, in_channels: int) -> None:
         self.in_channels = in_channels
-        with outside_inference():
-            for lin in self.lins:
-                cast(ChannelMix, lin).materialize(in_channels)
-            self.draw_weight()
+        for lin in self.lins:
+            cast(ChannelMix, lin).materialize(in_channels)
 
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:
         """Return the shape of the weights."""
@@ -141,10 +139,15 @@ class ChebConv(GraphConv):
         nn.Module._save_to_state_dict(self, *args, **kwargs)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        given = state_dict.get(prefix + "lins.0.weight")
-        known = given is not None and not isinstance(given, UninitializedParameter) and given.dim() == 2
-        if self.is_lazy and known:
-            self._materialize(given.shape[1])
+        if self.is_lazy:
+            all_given = (state_dict.get(f"{prefix}lins.{k}.weight") for k in range(self.order + 1))
+            given = [w for w in all_given if isinstance(w, Tensor) and not isinstance(w, UninitializedParameter)]
+            in_channels = _common_channels(given, self.out_channels)
+            if in_channels and len(given) <= self.order:  # the others are drawn
+                self.materialize(in_channels)
+            elif in_channels:
+                with outside_inference():
+                    self._give_shape(in_channels)
         nn.Module._load_from_state_dict(self, state_dict, prefix, *args, **kwargs)
 
     def prepare(
@@ -227,3 +230,10 @@ class ChebConv(GraphConv):
         if self.is_lazy:
             raise ValueError("the layer has no filters before its first call: in_channels is not known")
         return self.weight.detach().double().cpu().numpy()
+
+
+def _common_channels(weights: list[Tensor], out_channels: int) -> int:
+    """Return the number of input channels that all matrices of a state have, or 0 if they do not fit the layer."""
+    shapes = {tuple(w.shape) for w in weights}
+    shape = shapes.pop() if len(shapes) == 1 else ()
+    return shape[1] if len(shape) == 2 and shape[0] == out_channels else 0

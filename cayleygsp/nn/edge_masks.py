@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.nn.layer import GraphConv, one_kind_of_vertices
+from cayleygsp.nn.layer import HALF, GraphConv, one_kind_of_vertices
+from cayleygsp.nn.precision import full_precision
 
 
 def masked_conv(
@@ -42,9 +43,17 @@ def masked_conv(
     if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape != (2, mask.shape[0]):
         raise ValueError(f"`edge_index` must hold the {mask.shape[0]} edges of the mask, of shape (2, n_edges)")
     layer.check_input(x)
+    with full_precision(x):
+        y = _masked(layer, x, edge_index, layer.laplacian_of(x, edge_index, edge_weight, batch, lambda_max), mask)
+    return y.to(x.dtype) if x.dtype in HALF else y
+
+
+def _masked(layer: GraphConv, x: Tensor, edge_index: Tensor, laplacian: Any, mask: Tensor) -> Tensor:
+    """Return the convolution in the precision of the layer."""
+    if layer.is_lazy:
+        layer.materialize(x.shape[-1])
     x = x.to_dense() if x.layout != torch.strided else x
     dtype = layer.parameter.dtype
-    laplacian = layer.laplacian_of(x, edge_index, edge_weight, batch, lambda_max)
     graph = laplacian.tensors(dtype, own_scale=layer.own_scale)
     rows, columns = graph.rows(), graph.indices.long()
     ends = edge_index[layer.row_of_edges]

@@ -12,13 +12,26 @@ from typing_extensions import Self
 
 from cayleygsp._typing import GraphLike
 from cayleygsp.laplacians import laplacian as core_laplacian
-from cayleygsp.nn.frame import coefficients_of, default_nodes, frame_at, frame_table, spectral_nodes, weights_of
+from cayleygsp.nn.frame import (
+    N_NODES,
+    coefficients_of,
+    default_nodes,
+    frame_at,
+    frame_table,
+    spectral_nodes,
+    weights_of,
+)
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS
 from cayleygsp.nn.layer import GraphConv
+from cayleygsp.nn.precision import full_precision
 from cayleygsp.responses.basis import basis_size
 
-# What a state has beside the coefficients, so that loading it is exact: the learned numbers themselves.
-_EXACT = "coordinates"
+# What a state has beside the coefficients, so that loading it is exact: the learned numbers themselves, and the
+# frequencies that their coordinates were made for.
+_EXACT, _NODES = "coordinates", "frequencies"
+
+
+NO_FILTERS = "the layer has no filters before its first call: in_channels is not known"
 
 
 class FramedConv(GraphConv):
@@ -44,11 +57,14 @@ class FramedConv(GraphConv):
         """Real parameters of one filter."""
         return basis_size(self.order, real=self.real_coeffs)
 
-    def _make_frame(self, device: torch.device | None = None) -> None:
-        """Fill in the table of coordinates, on a device, or that of the zoom, and in the precision of the zoom."""
+    def _make_frame(self) -> None:
+        """Fill in the table of coordinates, on the device and in the precision of the zoom."""
+        self._frame, self._frame_start = self._tables(self.log_zoom.dtype, self.log_zoom.device)
+
+    def _tables(self, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Return the table of coordinates and the first log h of it."""
         first, table = frame_table(self.order, self.real_coeffs, self._nodes)
-        like: dict[str, Any] = {"dtype": self.log_zoom.dtype, "device": device or self.log_zoom.device}
-        self._frame, self._frame_start = torch.tensor(table, **like), torch.tensor(first, **like)
+        return torch.tensor(table, dtype=dtype, device=device), torch.tensor(first, dtype=dtype, device=device)
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         super()._apply(fn, recurse)
@@ -57,6 +73,16 @@ class FramedConv(GraphConv):
 
     def _frame_at(self, log_zoom: Tensor) -> Tensor:
         return frame_at(self._frame, self._frame_start, log_zoom)
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether the layer has no filters yet."""
+        return self.is_lazy and not self.shared_filter
+
+    def _learned(self) -> Tensor:
+        if self._is_unknown:
+            raise ValueError(NO_FILTERS)
+        return self.coeffs if self.shared_filter else self.weight
 
     def coefficients(self) -> Tensor:
         r"""Return the coefficients :math:`c_0, \mathrm{Re}\,c_1, \mathrm{Im}\,c_1, \dots` of all filters.
@@ -72,8 +98,9 @@ class FramedConv(GraphConv):
         >>> CayleyConv(2, 3, order=4).coefficients().shape
         torch.Size([9, 2, 3])
         """
-        learned = self.coeffs if self.shared_filter else self.weight
-        return coefficients_of(learned, self._frame_at(self.log_zoom))
+        learned = self._learned()
+        with full_precision(self.log_zoom):
+            return coefficients_of(learned, self._frame_at(self.log_zoom))
 
     def set_coefficients(self, coefficients: Tensor) -> None:
         """Set the weights to those with the given coefficients, see :meth:`coefficients`, at the present zoom.
@@ -83,24 +110,26 @@ class FramedConv(GraphConv):
         coefficients : Tensor
             In the shape that :meth:`coefficients` has.
         """
-        learned = self.coeffs if self.shared_filter else self.weight
+        learned = self._learned()
         if coefficients.shape != learned.shape:
             raise ValueError(f"`coefficients` must have shape {tuple(learned.shape)}, got {tuple(coefficients.shape)}")
-        with torch.no_grad():
+        with torch.no_grad(), full_precision(self.log_zoom):
             learned.copy_(weights_of(coefficients.to(learned.device), self._frame_at(self.log_zoom)))
 
-    def adapt_to(self, graph: GraphLike, rng: np.random.Generator | int | None = None) -> Self:
+    def adapt_to(self, graph: GraphLike, rng: np.random.Generator | int | None = 0) -> Self:
         """Learn in coordinates for the spectrum of a graph, in the place of one that is spread evenly.
 
         All filters stay what they are, to rounding. Do this before the training: it changes the parameters, of which
-        an optimiser may have kept averages.
+        an optimiser may have kept averages. The frequencies are part of ``state_dict``: a layer that loads it learns in
+        the same coordinates.
 
         Parameters
         ----------
         graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
             See :func:`cayleygsp.laplacian`; the kind of Laplacian is that of the layer.
         rng : numpy.random.Generator or int, optional
-            For the probes by which the spectrum of a large graph is estimated.
+            For the probes by which the spectrum of a large graph is estimated. By default a fixed seed, so that all
+            processes learn in the same coordinates.
 
         Returns
         -------
@@ -108,7 +137,7 @@ class FramedConv(GraphConv):
             The layer itself.
         """
         nodes = spectral_nodes(core_laplacian(graph, NORMALIZATIONS[self.normalization]), rng)
-        kept = None if self.is_lazy and not self.shared_filter else self.coefficients().detach()
+        kept = None if self._is_unknown else self.coefficients().detach()
         self._nodes = nodes
         self._make_frame()
         if kept is not None:
@@ -123,38 +152,62 @@ class FramedConv(GraphConv):
         super()._save_to_state_dict(destination, prefix, keep_vars)
         name = prefix + self._learned_name
         if name in destination:
-            learned, c = destination[name], self.coefficients()
+            learned, c = destination[name], self.coefficients().contiguous()
             destination[name] = c if keep_vars else c.detach()
             destination[prefix + _EXACT] = learned
+        destination[prefix + _NODES] = torch.tensor(self._nodes, dtype=torch.float64, device="cpu")
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
         name = prefix + self._learned_name
         given, exact = state_dict.get(name), state_dict.pop(prefix + _EXACT, None)
+        nodes = state_dict.pop(prefix + _NODES, None)
         log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
-        if self._can_convert(given, log_zoom):
-            if self._frame.is_meta and not given.is_meta:
-                self._make_frame(given.device)
-            frame = self._frame_at(log_zoom.detach().to(self._frame.device))
-            state_dict[name] = _weights_to_load(given.detach(), exact, frame)
+        kept, convert = self._nodes, self._can_convert(given, log_zoom)
+        if isinstance(nodes, Tensor) and nodes.is_meta:
+            nodes = None
+        if nodes is not None and not _are_nodes(nodes):
+            args[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
+        elif nodes is not None and (convert or (given is None and self._is_unknown)):
+            self._nodes = tuple(nodes.double().tolist())
+        if convert:
+            state_dict[name] = self._weights_to_load(given.detach(), exact, log_zoom.detach())
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
         if name in state_dict:
             state_dict[name] = given
+        if self._nodes != kept or (self._frame.dtype, self._frame.device) != (
+            self.log_zoom.dtype,
+            self.log_zoom.device,
+        ):
+            self._make_frame()
 
     def _can_convert(self, given: Any, log_zoom: Any) -> bool:
         """Whether these can be coefficients and zooms of the layer; if not, torch says what is wrong."""
         if not (isinstance(given, Tensor) and isinstance(log_zoom, Tensor) and given.is_floating_point()):
             return False
-        shape = (
-            (self.n_coeffs,) if self.shared_filter else (self.n_coeffs, given.shape[-2:-1].numel(), self.out_channels)
-        )
+        if self.shared_filter:
+            shape: tuple[int, ...] = (self.n_coeffs,)
+        else:
+            shape = self.weight_shape(given.shape[-2:-1].numel() if self.is_lazy else self.in_channels)
         return tuple(given.shape) == shape and log_zoom.shape == self.log_zoom.shape
 
+    def _weights_to_load(self, coefficients: Tensor, exact: Any, log_zoom: Tensor) -> Tensor:
+        """Return the weights that came with the coefficients if they still belong to them, else those that do.
 
-def _weights_to_load(coefficients: Tensor, exact: Tensor | None, frame: Tensor) -> Tensor:
-    """Return the weights that came with the coefficients if they still belong to them, else those that do."""
-    c = coefficients.to(frame.device)
-    if exact is not None and exact.shape == c.shape:
-        w = exact.detach().to(c)
-        if not c.is_meta and torch.equal(coefficients_of(w, frame), c):
-            return w.to(coefficients)
-    return weights_of(c, frame).to(coefficients)
+        They belong to them if they give the same numbers in the precision of the state, which need not be the layer's.
+        """
+        device = coefficients.device if self.log_zoom.is_meta else self.log_zoom.device
+        c, log_zoom = coefficients.to(device), log_zoom.to(device)
+        with full_precision(c):
+            if isinstance(exact, Tensor) and exact.shape == c.shape and exact.dtype == c.dtype and not c.is_meta:
+                w = exact.detach().to(device)
+                if torch.equal(coefficients_of(w, frame_at(*self._tables(c.dtype, device), log_zoom)), c):
+                    return w.to(coefficients.device)
+            finer = torch.promote_types(c.dtype, self.log_zoom.dtype)
+            return weights_of(c, frame_at(*self._tables(finer, device), log_zoom)).to(coefficients).contiguous()
+
+
+def _are_nodes(nodes: Any) -> bool:
+    """Whether a state holds frequencies that a table can be made for."""
+    if not isinstance(nodes, Tensor) or nodes.shape != (N_NODES,) or not nodes.is_floating_point():
+        return False
+    return bool(nodes.isfinite().all())

@@ -26,7 +26,7 @@ from cayleygsp.nn.pyg_classes import with_message_passing
 from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 
 # Signals of lower precision than the layers compute in.
-_HALF = (torch.bfloat16, torch.float16)
+HALF = (torch.bfloat16, torch.float16)
 
 
 class GraphConv(nn.Module, ABC):
@@ -114,25 +114,42 @@ class GraphConv(nn.Module, ABC):
         """Whether the number of input channels is not known yet."""
         return isinstance(self.weight, UninitializedParameter)
 
-    def _materialize(self, in_channels: int) -> None:
+    def materialize(self, in_channels: int) -> None:
+        """Draw the weights of a lazy layer whose number of input channels is now known."""
+        with outside_inference():
+            self._give_shape(in_channels)
+            self.draw_weight()
+
+    def _give_shape(self, in_channels: int) -> None:
+        """Make room for the weights of a lazy layer, without numbers."""
         assert isinstance(self.weight, UninitializedParameter)
         self.in_channels = in_channels
-        with outside_inference():
-            self.weight.materialize(self.weight_shape(in_channels))
-            self.draw_weight()
+        self.weight.materialize(self.weight_shape(in_channels))
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         with self._without_weight() if self.is_lazy else nullcontext():  # it has nothing to save
             super()._save_to_state_dict(destination, prefix, keep_vars)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        given = state_dict.get(prefix + "weight")
-        if isinstance(self.weight, UninitializedParameter) and given is not None and given.dim() > 1:
-            # in the shape that the layer wants, so that torch says where another one is found
-            self.in_channels = given.shape[-2]
-            self.weight.materialize(self.weight_shape(self.in_channels))
-        with self._without_weight() if self.is_lazy and given is None else nullcontext():
+        name = prefix + "weight"
+        given = state_dict.get(name)
+        refused = False
+        if self.is_lazy and given is not None:
+            in_channels = given.shape[-2] if isinstance(given, Tensor) and given.dim() > 1 else 0
+            refused = in_channels == 0 or tuple(given.shape) != self.weight_shape(in_channels)
+            if not refused:
+                with outside_inference():
+                    self._give_shape(in_channels)
+        if refused:  # as torch says it; the layer stays lazy
+            shape, wanted = tuple(getattr(given, "shape", ())), self.weight_shape(-1)
+            args[-1].append(
+                f"size mismatch for {name}: got shape {shape}, the layer needs {wanted}, -1 being any number"
+            )
+            del state_dict[name]
+        with self._without_weight() if self.is_lazy else nullcontext():
             super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        if refused:
+            state_dict[name] = given
 
     @contextmanager
     def _without_weight(self) -> Iterator[None]:
@@ -183,13 +200,13 @@ class GraphConv(nn.Module, ABC):
         if laplacian.values.device != x.device:
             raise ValueError(f"the graph must be on the device of `x`, {x.device}, got {laplacian.values.device}")
         if self.is_lazy:
-            self._materialize(x.shape[-1])
+            self.materialize(x.shape[-1])
         with full_precision(x):
             y = self._filter(x.to(self.parameter.dtype), laplacian)
         if self.bias is not None:
             y = y + self.bias
         warn_of_overflow(y)
-        return y.to(x.dtype) if x.dtype in _HALF else y
+        return y.to(x.dtype) if x.dtype in HALF else y
 
     def _filter(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter signals of any shape and layout."""

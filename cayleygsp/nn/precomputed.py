@@ -66,7 +66,7 @@ class PrecomputedCayleyConv(CayleyConv):
                 f"{features.normalization!r}"
             )
         if self.is_lazy:
-            self._materialize(features.channels)
+            self.materialize(features.channels)
         if features.channels != self.in_channels:
             raise ValueError(f"`features` must have {self.in_channels} channels, got {features.channels}")
         self._check_zoom()

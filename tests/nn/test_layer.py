@@ -37,10 +37,34 @@ def test_lazy_layer_refuses_weights_of_another_shape(options):
     lazy = CayleyConv(-1, 2, 3, **options)
     other = CayleyConv(3, 2, 3, **options)
     state = {**other.state_dict(), "weight": CayleyConv(3, 4, 2, **options).weight.detach()}
-    with pytest.raises(RuntimeError, match="size mismatch for weight"):
-        lazy.load_state_dict(state)
-    with pytest.raises(RuntimeError, match="weight"):
-        CayleyConv(-1, 2, 3, **options).load_state_dict({**other.state_dict(), "weight": torch.zeros(3)})
+    for weight in (state["weight"], torch.zeros(3), torch.zeros(5, 4), torch.zeros(7, 0, 2)):
+        with pytest.raises(RuntimeError, match="size mismatch for weight") as error:
+            lazy.load_state_dict({**state, "weight": weight})
+        assert "Unexpected" not in str(error.value)
+        assert lazy.is_lazy
+        assert lazy.in_channels == -1
+    lazy.load_state_dict(other.state_dict())
+    assert lazy.in_channels == 3
+
+
+def test_lazy_polynomials_refuse_weights_of_another_shape():
+    state = ChebConv(3, 2, 2).state_dict()
+    for weight in (torch.zeros(2), torch.zeros(4, 3), torch.zeros(2, 4)):
+        lazy = ChebConv(-1, 2, 2)
+        with pytest.raises(RuntimeError, match=r"size mismatch for lins.0.weight"):
+            lazy.load_state_dict({**state, "lins.0.weight": weight})
+        assert lazy.is_lazy
+        assert lazy.in_channels == -1
+    lazy.load_state_dict({"lins.0.weight": state["lins.0.weight"]}, strict=False)
+    assert torch.isfinite(lazy.weight).all()
+
+
+@pytest.mark.parametrize("make", [lambda n: CayleyConv(n, 2, 3), lambda n: ChebConv(n, 2, 3)])
+def test_loading_draws_nothing(make):
+    lazy, state = make(-1), make(3).state_dict()
+    before = torch.get_rng_state()
+    lazy.load_state_dict(state)
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("make", [lambda: CayleyConv(-1, 2, 3, shared_filter=True), lambda: ChebConv(-1, 2, 3)])
