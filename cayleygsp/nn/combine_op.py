@@ -23,7 +23,7 @@ from cayleygsp.nn.coefficients import (
     series_coefficients,
     zoom_slopes,
 )
-from cayleygsp.nn.forward_mode import reject_forward_mode
+from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.precision import recurrence_dtype
 from cayleygsp.nn.sparse_signals import sparse_product
@@ -90,6 +90,48 @@ def _(
     return z.new_empty((z.shape[0], z.shape[1], z.shape[3]))
 
 
+@torch.library.custom_op("cayleygsp::combine_series_backward", mutates_args=())
+def combine_series_backward(
+    gradient: Tensor,
+    z: Tensor | None,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    size: int,
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+) -> tuple[Tensor, Tensor]:
+    """Return the gradients in the ``size`` blocks and in log h; the second is empty where no blocks z are given."""
+    dtype = recurrence_dtype(gradient.dtype, log_zoom, bound, hint)
+    L, g = GraphTensors(*graph).transposed().to(dtype), gradient.to(dtype)
+    order = order_of(basis, size)
+    n_blocks = block_count(basis, order, extended=z is not None)
+    a, n_terms = series_coefficients(log_zoom, g, L, basis, order, tol, bound, hint)
+    U = terms(L, g, None if a is None else a[:n_blocks], n_terms)
+    dh = gradient.new_empty(0)
+    if z is not None and log_zoom is not None:
+        dh = (z.double() * zoom_slopes(U.double(), basis)).sum().to(log_zoom.dtype).reshape(log_zoom.shape)
+    return U[:, :, :size].to(gradient.dtype).contiguous(), dh
+
+
+@combine_series_backward.register_fake
+def _(
+    gradient: Tensor,
+    z: Tensor | None,
+    log_zoom: Tensor | None,
+    graph: Sequence[Tensor],
+    size: int,
+    basis: str,
+    tol: float,
+    bound: float | None,
+    hint: float | None,
+) -> tuple[Tensor, Tensor]:
+    batch, n, features = gradient.shape
+    dh = gradient.new_empty(0) if z is None or log_zoom is None else torch.empty_like(log_zoom)
+    return gradient.new_empty((batch, n, size, features)), dh
+
+
 def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     z, log_zoom, graph, *settings = inputs
     for_zoom = log_zoom is not None and log_zoom.requires_grad
@@ -99,19 +141,10 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     z, log_zoom, *graph = ctx.saved_tensors
-    basis, tol, bound, hint = ctx.settings
     need_zoom = ctx.needs_input_grad[1]
-    dtype = recurrence_dtype(gradient.dtype, log_zoom, bound, hint)
-    L, g = GraphTensors(*graph).transposed().to(dtype), gradient.to(dtype)
-    order = order_of(basis, ctx.size)
-    n_blocks = block_count(basis, order, extended=need_zoom)
-    with torch.no_grad():
-        a, n_terms = series_coefficients(log_zoom, g, L, basis, order, tol, bound, hint)
-        U = terms(L, g, None if a is None else a[:n_blocks], n_terms)
-        dh = None
-        if need_zoom:
-            dh = (z.double() * zoom_slopes(U.double(), basis)).sum().to(log_zoom.dtype).reshape(log_zoom.shape)
-    return U[:, :, : ctx.size].to(gradient.dtype), dh, [None] * len(graph), None, None, None, None
+    dz, dh = combine_series_backward(gradient, z if need_zoom else None, log_zoom, graph, ctx.size, *ctx.settings)
+    return dz, dh if need_zoom else None, [None] * len(graph), None, None, None, None
 
 
 combine_series.register_autograd(_backward, setup_context=_save)
+combine_series_backward.register_autograd(reject_second_derivative, setup_context=lambda ctx, inputs, output: None)

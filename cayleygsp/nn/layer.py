@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, cast
@@ -22,14 +22,14 @@ from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
 from cayleygsp.nn.inference import outside_inference
 from cayleygsp.nn.precision import full_precision
 from cayleygsp.nn.prepared_graphs import PREPARED
-from cayleygsp.nn.pyg_classes import with_message_passing
+from cayleygsp.nn.pyg_classes import LayerType, restored, without_message_passing
 from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 
 # Signals of lower precision than the layers compute in.
 HALF = (torch.bfloat16, torch.float16)
 
 
-class GraphConv(nn.Module, ABC):
+class GraphConv(nn.Module, metaclass=LayerType):
     """Base of the layers.
 
     A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight``, ``prepare`` and ``convolve``.
@@ -45,10 +45,6 @@ class GraphConv(nn.Module, ABC):
     # a scale of its own, whether both directions of an edge are needed. Layers with the same conventions share graphs.
     row_of_edges, own_scale, undirected = 0, False, True
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> GraphConv:
-        """Make the module of a class that PyTorch Geometric knows, if that is there."""
-        return cast(GraphConv, super().__new__(with_message_passing(cls)))
-
     def __init__(self, in_channels: int, out_channels: int, normalization: str | None, bias: bool) -> None:
         super().__init__()
         if in_channels != -1:
@@ -60,6 +56,11 @@ class GraphConv(nn.Module, ABC):
             self.bias = Parameter(torch.empty(self.out_channels))
         else:
             self.register_parameter("bias", None)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Say how to pickle and copy the layer: by the class that is there with and without PyTorch Geometric."""
+        state = cast(tuple[Any, ...], super().__reduce_ex__(protocol))[2]
+        return restored, (without_message_passing(type(self)),), state
 
     @abstractmethod
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:

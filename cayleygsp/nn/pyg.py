@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch import Tensor
+from torch.nn import Module
 from torch_geometric.nn.conv import MessagePassing
 
 from cayleygsp.nn import cayley_conv, cheb_conv
@@ -23,6 +24,18 @@ class _Explained(GraphConv, MessagePassing):
     explain: bool | None = None
     _edge_mask: Tensor | None
     _apply_sigmoid: bool
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Say how to pickle and copy the layer: without what only PyTorch Geometric can read."""
+        made, arguments, state = super().__reduce_ex__(protocol)
+        state = {name: value for name, value in state.items() if name != "inspector"}
+        state["_modules"] = {name: value for name, value in state["_modules"].items() if name != "aggr_module"}
+        return made, arguments, state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        MessagePassing.__init__(self)
+        modules = {**self._modules, **state["_modules"]}
+        Module.__setstate__(self, {**state, "_modules": modules})
 
     def forward(
         self,

@@ -35,14 +35,30 @@ class _Product(torch.autograd.Function):
     def forward(ctx: Any, weight: Tensor, x: Tensor) -> Tensor:
         """Return x times the weights."""
         ctx.save_for_backward(x.crow_indices(), x.col_indices(), x.values())
-        ctx.shape = weight.shape
+        ctx.shape = x.shape
         return torch.sparse.mm(x, weight)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
         """Return the gradient in the weights."""
-        out = gradient.new_zeros(ctx.shape)
-        indptr, indices, values = (t.numpy() for t in ctx.saved_tensors)
-        transposed_product(indptr, indices, values, gradient.contiguous().numpy(), out.numpy())
-        return out, None
+        return _TransposedProduct.apply(gradients[0], ctx.shape, *ctx.saved_tensors), None
+
+
+class _TransposedProduct(torch.autograd.Function):
+    """The product with the transposed of a sparse matrix, which is given by its parts."""
+
+    @staticmethod
+    def forward(ctx: Any, y: Tensor, shape: torch.Size, *parts: Tensor) -> Tensor:
+        """Return the transposed of x times y."""
+        ctx.save_for_backward(*parts)
+        ctx.shape = shape
+        out = y.new_zeros((shape[1], y.shape[1]))
+        indptr, indices, values = (t.numpy() for t in parts)
+        transposed_product(indptr, indices, values, y.detach().contiguous().numpy(), out.numpy())
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        """Return the gradient in y."""
+        x = torch.sparse_csr_tensor(*ctx.saved_tensors, size=ctx.shape, check_invariants=False)
+        return _Product.apply(gradients[0], x), None, None, None, None

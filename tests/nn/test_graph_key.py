@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
+from cayleygsp.nn.graph_key import GraphKey
 from tests.nn.helpers import (
     edges_of,
     random_adjacency,
@@ -83,3 +84,44 @@ def test_graph_is_not_prepared_twice(monkeypatch):
     assert len(calls) == 2
     make(2, 3, normalization=None)(x, *edges)  # another Laplacian
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_a_fused_step_of_an_optimiser_is_noticed(detached):
+    layer, learned = make(2, 3), torch.ones(6, dtype=torch.float64, requires_grad=True)
+    weight = learned.detach() if detached else learned
+    x, pattern = signals(4, 2), torch.tensor([1.0, 1, 2, 2, -3, -3], dtype=torch.float64)
+    optimizer = torch.optim.Adam([learned], lr=0.1, fused=True)
+    with torch.no_grad():
+        before = layer(x, EDGES, weight)
+    for _ in range(3):
+        learned.grad = pattern.clone()
+        optimizer.step()
+    with torch.no_grad():
+        after = layer(x, EDGES, weight)
+        assert not torch.allclose(after, before)
+        torch.testing.assert_close(after, layer(x, EDGES, weight.clone()), atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+def test_a_sparse_matrix_whose_values_are_changed_from_outside_is_noticed(layout):
+    layer, values, x = make(2, 3), torch.ones(6, dtype=torch.float64), signals(4, 2)
+    if layout == "coo":
+        given = torch.sparse_coo_tensor(EDGES, values, (4, 4), is_coalesced=True, check_invariants=False)
+    else:
+        starts = torch.tensor([0, 1, 3, 5, 6])
+        given = torch.sparse_csr_tensor(starts, EDGES[1], values, (4, 4), check_invariants=False)
+    before = layer(x, given)
+    values.mul_(torch.tensor([1.0, 1, 3, 3, 1, 1]))
+    after = layer(x, given)
+    assert not torch.allclose(after, before)
+    torch.testing.assert_close(after, layer(x, EDGES, values.clone()), atol=1e-12, rtol=0)
+
+
+def test_small_changes_beside_large_numbers_are_noticed():
+    x, weight = signals(4, 2), torch.tensor([1e20, 1, 1e-20, 2, 1, 1e20])
+    first = GraphKey.of((EDGES, weight), x, torch.float32)
+    assert first is not None
+    assert first.matches(GraphKey.of((EDGES, weight), x, torch.float32))
+    weight.numpy()[2] = 2e-20
+    assert not first.matches(GraphKey.of((EDGES, weight), x, torch.float32))

@@ -1,6 +1,7 @@
 """Graphs that are kept for the layers."""
 
 import gc
+import weakref
 
 import torch
 
@@ -38,3 +39,20 @@ def test_the_oldest_go_first():
     assert [graphs.get(key_of(one)) for one in edges] == [0, None, 2]
     graphs.clear()
     assert graphs.get(key_of(edges[0])) is None
+
+
+def test_a_tensor_that_stays_is_not_laden_with_graphs_that_are_gone():
+    graphs, edges = PreparedGraphs(most=2), torch.zeros(2, 3, dtype=torch.int64)
+    before = len(weakref.finalize._registry)
+    for _ in range(5):
+        weight = torch.ones(3)
+        key = GraphKey.of((edges, weight), torch.zeros(4, 1), torch.float32)
+        for prepared in ("first", "again"):
+            graphs.put(key, prepared)
+        edges.add_(1)
+    assert len(weakref.finalize._registry) - before == 2  # each entry but the last went with its weights
+    for k in range(5):
+        graphs.put(GraphKey.of((edges,), torch.zeros(4, 1), torch.float32, k), k)
+    assert len(weakref.finalize._registry) - before == 2
+    graphs.clear()
+    assert len(weakref.finalize._registry) == before

@@ -1,5 +1,7 @@
 """The layers inside PyTorch Geometric: its data, batches, loaders and containers."""
 
+import copy
+import inspect
 import pickle
 import re
 import sys
@@ -238,6 +240,32 @@ def test_layers_are_message_passing_modules_where_pyg_is_imported(monkeypatch):
     assert type(Own(2, 3, 2)) is Own
     monkeypatch.delitem(sys.modules, "torch_geometric.nn.conv")
     assert type(ChebConv(2, 3, 2)) is ChebConv  # it is not imported for a program that does without it
+
+
+@pytest.mark.parametrize("make", [ChebConv, CayleyConv])
+def test_layers_are_copied_and_pickled_with_and_without_pyg(make, monkeypatch):
+    edge_index, weight = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([1.0, 1, 2, 2])
+    x, known = signals(3, 2).float(), make(2, 3, 2)
+    assert list(inspect.signature(make).parameters)[:2] == ["in_channels", "out_channels"]
+    with monkeypatch.context() as without:
+        without.delitem(sys.modules, "torch_geometric.nn.conv")
+        plain = make(2, 3, 2)
+        written = pickle.dumps(known)
+        assert b"torch_geometric" not in written
+        assert b"cayleygsp.nn.pyg" not in written.replace(b"cayleygsp.nn.pyg_classes", b"")
+        read = pickle.loads(written)
+        assert type(read) is make
+        torch.testing.assert_close(read(x, edge_index, weight), known(x, edge_index, weight))
+        written = pickle.dumps(read)
+    assert type(plain._replicate_for_data_parallel()) is make
+    model = torch.nn.Sequential(plain)
+    for layer in (copy.deepcopy(model)[0], pickle.loads(pickle.dumps(plain)), copy.copy(plain)):
+        assert isinstance(layer, pyg.nn.MessagePassing)
+        assert layer.inspector is not None
+        assert type(copy.deepcopy(layer)) is type(layer)
+        torch.testing.assert_close(layer(x, edge_index, weight), plain(x, edge_index, weight))
+        assert set(layer.state_dict()) == set(plain.state_dict())
+    torch.testing.assert_close(pickle.loads(written)(x, edge_index, weight), known(x, edge_index, weight))
 
 
 def test_lambda_max_of_the_pyg_transform_is_taken():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cayleygsp.nn import CayleyConv
+from cayleygsp.nn import CayleyConv, ChebConv
 from cayleygsp.nn.sparse_signals import sparse_product
 from tests.nn.helpers import random_graph, randomized, signals
 
@@ -17,8 +17,10 @@ def test_product_and_its_gradients_are_those_of_dense_matrices():
         weight = signals(5, 4, seed=2).requires_grad_()
         y = sparse_product(sparse, weight)
         torch.testing.assert_close(y, x @ weight)
-        (gradient,) = torch.autograd.grad(y.sin().sum(), weight)
+        (gradient,) = torch.autograd.grad(y.sin().sum(), weight, create_graph=True)
         torch.testing.assert_close(gradient, x.T @ (x @ weight).cos())
+        (second,) = torch.autograd.grad(gradient.sum(), weight)
+        torch.testing.assert_close(second, -x.T @ ((x @ weight).sin() * x.sum(1, keepdim=True)))
 
 
 @pytest.mark.parametrize("options", [{}, {"real_coeffs": True}, {"shared_filter": True}, {"zoom_per_channel": True}])
@@ -43,3 +45,14 @@ def test_what_is_no_matrix_of_finite_numbers_is_refused():
         layer(torch.zeros(2, 13, 3).to_sparse_coo(), prepared)
     with pytest.raises(ValueError, match="`x` must be finite, got nan"):
         layer(torch.full((13, 3), torch.nan).to_sparse_csr(), prepared)
+
+
+@pytest.mark.parametrize("make", [ChebConv, CayleyConv])
+def test_second_derivatives_are_refused(make):
+    _, prepared = random_graph()
+    layer = randomized(make(3, 2, 2))
+    parameters = [p for p in layer.parameters() if p is not layer.bias]
+    y = layer(signals(13, 3).to_sparse_csr(), prepared)
+    gradients = torch.autograd.grad(y.square().sum(), parameters, create_graph=True)
+    with pytest.raises(NotImplementedError, match="cannot be differentiated again"):
+        torch.autograd.grad(sum(g.square().sum() for g in gradients), parameters)
