@@ -24,7 +24,7 @@ def ax():
 
 @pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy"])
 def test_the_criterion_is_marked_at_the_choice(ax, select):
-    result = cg.tasks.denoise(GRID, Y, "heat", select, sigma=1.0)
+    result = cg.tasks.denoise(GRID, Y, "heat", select, sigma=None if select == "gcv" else 1.0)
     plotting.criterion(result, signal=1, ax=ax)
     mark = ax.lines[-1]
     assert mark.get_xdata()[0] == result.strength[1]
