@@ -33,7 +33,7 @@ class GraphKey:
     def of(cls, given: tuple[Any, ...], x: Tensor, dtype: torch.dtype, wanted: Any = None) -> GraphKey | None:
         """Describe what was given and what is wanted of it; None if changes cannot be followed."""
         facts: list[Any] = [x.shape[-2], x.device, dtype, wanted]
-        references = []
+        references: list[weakref.ref[Any]] = []
         for value in given:
             if isinstance(value, Tensor):
                 state = _state(value)

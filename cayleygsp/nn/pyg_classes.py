@@ -32,7 +32,7 @@ def without_message_passing(cls: type[Any]) -> type[Any]:
 
 def restored(cls: type[Any]) -> Any:
     """Return a layer without state, of the class that a new one has in this program, for what was pickled or copied."""
-    made = with_message_passing(cls)
+    made: Any = with_message_passing(cls)
     return made.__new__(made)
 
 

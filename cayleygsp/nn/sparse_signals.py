@@ -60,5 +60,6 @@ class _TransposedProduct(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         """Return the gradient in y."""
-        x = torch.sparse_csr_tensor(*ctx.saved_tensors, size=ctx.shape, check_invariants=False)
+        indptr, indices, values = ctx.saved_tensors
+        x = torch.sparse_csr_tensor(indptr, indices, values, size=ctx.shape, check_invariants=False)
         return _Product.apply(gradients[0], x), None, None, None, None
