@@ -77,7 +77,7 @@ class FilterBank:
         self.tol = check_positive(tol, "tol")
         for i, p in enumerate(self.responses):
             check_gain(self.laplacian, p, f"responses[{i}]")
-        self._choice = Choice(self.laplacian, self.responses, method, self.tol)
+        self._choice = Choice(self.laplacian, self.responses, method, self.tol, best_effort=True)
         self.gains = self._choice.gains
         self._tight_bound: float | None = None  # what the squared responses add up to, where that is known to be one
 

@@ -54,6 +54,8 @@ class Choice:
         Error allowed to each filter, relative to its gain.
     n_iter, normalize
         Of Jacobi.
+    best_effort : bool
+        Take the best series, with its error, where no method is expected to reach the tolerance, instead of refusing.
 
     Attributes
     ----------
@@ -69,12 +71,15 @@ class Choice:
         tol: float | None,
         n_iter: int | None = None,
         normalize: bool = False,
+        *,
+        best_effort: bool = False,
     ) -> None:
         self.laplacian = L
         self.responses = list(responses)
         self.asked = method
         self.tol = tol
         self._options = (n_iter, normalize)
+        self._best_effort = best_effort
         self._decisions: dict[int, tuple[Plan, str]] = {}
         self._prepare()
 
@@ -96,6 +101,10 @@ class Choice:
         self._plans = Plans(self.laplacian, self.responses, self.gains, self.tol)
         solvable = all(g.cayley_form is not None for g in self.responses) and self.tol is not None
         if not solvable and not np.isfinite(eigenbasis_cost(self.laplacian).setup) and not self._plans.ranked(1):
+            if self._best_effort:
+                method = prepare(self.laplacian, self.responses, "chebyshev", self.tol)
+                self._only = _chosen(method, "no method is expected to reach tol; the best series taken")
+                return
             raise ValueError(
                 "no method is sure to apply this filter: the response is not smooth enough for a Chebyshev series, and "
                 "the graph is too large for an eigenbasis; soften the response, or ask for method='chebyshev' to get "
@@ -104,7 +113,7 @@ class Choice:
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep what was decided, and leave behind what was prepared."""
-        kept = ("laplacian", "responses", "asked", "tol", "_options", "_decisions")
+        kept = ("laplacian", "responses", "asked", "tol", "_options", "_best_effort", "_decisions")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -219,3 +219,14 @@ def test_a_zoom_beyond_every_series_is_no_reason_to_refuse_a_bank():
     y, info = bank.filter(f - f.mean(), return_info=True)
     assert info.converged
     assert_allclose(y[:, 0], 1.1 * (f - f.mean()), atol=1e-3)  # all frequencies but 0 are far beyond the zoom
+
+
+def test_bank_of_a_step_on_a_large_graph_is_the_best_series_with_its_error():
+    graph = cg.gallery.ring(2500)  # too large for an eigenbasis
+    bank = cg.FilterBank(graph, [lambda lam: (lam < 1.0) * 1.0])
+    with pytest.warns(cg.ConvergenceWarning):
+        y, info = bank.filter(np.ones(graph.n_vertices), return_info=True)
+    assert (info.method, info.certificate, info.converged) == ("chebyshev", "sampled", False)
+    assert "the best series taken" in info.reason
+    assert_allclose(y[:, 0], 1.0, atol=float(info.error_bound[0]))
+    assert copy.copy(bank).method == "chebyshev"
