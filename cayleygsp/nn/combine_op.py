@@ -78,15 +78,7 @@ def combine_series(
 
 
 @combine_series.register_fake
-def _(
-    z: Tensor,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-) -> Tensor:
+def _(z: Tensor, *rest: Any) -> Tensor:
     return z.new_empty((z.shape[0], z.shape[1], z.shape[3]))
 
 
@@ -117,15 +109,7 @@ def combine_series_backward(
 
 @combine_series_backward.register_fake
 def _(
-    gradient: Tensor,
-    z: Tensor | None,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    size: int,
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
+    gradient: Tensor, z: Tensor | None, log_zoom: Tensor | None, graph: Sequence[Tensor], size: int, *rest: Any
 ) -> tuple[Tensor, Tensor]:
     batch, n, features = gradient.shape
     dh = gradient.new_empty(0) if z is None or log_zoom is None else torch.empty_like(log_zoom)

@@ -190,19 +190,9 @@ def conv(
 
 
 @conv.register_fake
-def _(
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    n_kept: int,
-) -> tuple[Tensor, Tensor]:
+def _(x: Tensor, weight: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     batch, n, f_in = x.shape
-    f_out = weight.shape[2]
+    f_out, n_kept = weight.shape[2], rest[-1]
     kept = x.new_empty((batch, n, n_kept, f_in) if n_kept and f_in <= f_out else (0,))
     return x.new_empty((batch, n, f_out)), kept
 
@@ -283,20 +273,8 @@ def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
 
 
 @conv_backward.register_fake
-def _(
-    gradient: Tensor,
-    x: Tensor | None,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    kept: Tensor,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    needs: Sequence[bool],
-) -> tuple[Tensor, Tensor, Tensor]:
-    need_x, need_weight, need_zoom = needs
+def _(gradient: Tensor, x: Tensor | None, weight: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+    need_x, need_weight, need_zoom = rest[-1]
     batch, n, _ = gradient.shape
     return (
         gradient.new_empty((batch, n, weight.shape[1]) if need_x else (0,)),

@@ -84,18 +84,7 @@ def series_conv(
 
 
 @series_conv.register_fake
-def _(
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    reversible: bool,
-    tied: bool,
-) -> Tensor:
+def _(x: Tensor, weight: Tensor, *rest: Any) -> Tensor:
     return x.new_empty((x.shape[0], x.shape[1], weight.shape[2]))
 
 
@@ -249,20 +238,9 @@ def series_conv_backward(
 
 @series_conv_backward.register_fake
 def _(
-    gradient: Tensor,
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    reversible: bool,
-    tied: bool,
-    needs: Sequence[bool],
+    gradient: Tensor, x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: Sequence[Tensor], *rest: Any
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    need_x, need_weight, need_zoom, need_graph = needs
+    need_x, need_weight, need_zoom, need_graph = rest[-1]
 
     def like(tensor: Tensor | None, needed: bool, dtype: torch.dtype = x.dtype) -> Tensor:
         return x.new_empty(tensor.shape if needed and tensor is not None else (0,), dtype=dtype)
