@@ -28,6 +28,7 @@ LAYERS = (
     {"localization", "pygsp_filters", "nn"},
     {"plotting"},
     {"_html", "report"},
+    {"explorer"},
     {"cli"},
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}

@@ -1,11 +1,11 @@
 r"""One page on which the zoom of a Cayley filter is moved by hand: the graph, its frequencies, a filtered impulse.
 
-:func:`explorer_page` writes a page that needs neither network nor server. It carries the Laplacian, not eigenvectors:
-the page computes the terms :math:`T_k(\tilde\Delta)\delta_m` of the vertex that is clicked by the recurrence of the engine, keeps
-them, and sums them with new coefficients whenever zoom or filter change.
+:func:`explorer_page` returns a page that needs neither network nor server. It carries the Laplacian, no eigenvectors:
+the page computes the terms :math:`T_k(\tilde\Delta)\delta_m` of the vertex that is clicked by the recurrence of the
+engine, keeps them, and sums them with new coefficients whenever zoom or filter change.
 
-``packing``, ``spectrum``, ``layout`` and ``presets`` make the numbers, ``content`` collects them, ``rendering`` puts them
-into the page. In the folder ``page``, ``numbers.js`` computes and knows nothing of the page, ``pictures.js`` draws, and
+``packing``, ``spectrum``, ``layout`` and ``presets`` make the numbers, ``content`` collects them, ``rendering`` puts
+them into the page. In the folder ``page``, ``numbers.js`` computes and knows nothing of the page, ``pictures.js`` draws, and
 ``explorer.js`` has the controls.
 """
 

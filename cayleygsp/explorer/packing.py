@@ -1,4 +1,4 @@
-"""Arrays and texts as a page carries them: base64 of the narrowest type that loses nothing, JSON that cannot end a script."""
+"""Arrays as a page carries them, in the narrowest type that loses nothing, and JSON that cannot end a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Filters to start from, as functions of the angle on the half circle, so that the zoom says where on the graph they act.
+r"""Filters to start from, as functions of the angle on the half circle: the zoom says at which frequencies they act.
 
 With :math:`h\lambda = \tan(\varphi/2)`, :math:`\varphi` from 0 to π is the way along the half circle from frequency
 zero to infinity; :math:`\lambda = 1/h` is halfway. On it a Cayley polynomial is a trigonometric one, the same for every
@@ -24,8 +24,8 @@ PRESETS = {
 # Where the ideal low, band and high pass are 1, as angles.
 _PASSES = {"low": (0.0, np.pi / 2), "band": (np.pi / 3, 2 * np.pi / 3), "high": (np.pi / 2, np.pi)}
 
-# Points of the half circle at which heat is fitted, and the weight of the coefficients' own size: over half a circle the
-# functions are nearly dependent.
+# Points of the half circle at which heat is fitted, and the weight of the coefficients' own size: over half a circle
+# the functions are nearly dependent.
 _POINTS, _RIDGE = 512, 1e-3
 
 
@@ -33,7 +33,8 @@ def preset_coefficients(name: str, order: int) -> ComplexArray:
     r"""Return the coefficients of one of the explorer's filters.
 
     Low, band and high pass are the Fourier series of the ideal ones, damped by Jackson's kernel: it is positive, so
-    that no response leaves [0, 1]. The band pass is divided by its value at the middle. Heat is fitted by least squares.
+    that no response leaves [0, 1]. The band pass is divided by its value at the middle. Heat is fitted by least
+    squares.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def preset_coefficients(name: str, order: int) -> ComplexArray:
 
 
 def _damped_pass(first: float, last: float, r: int) -> FloatArray:
-    """Return real coefficients of the function that is 1 between two angles, even about 0, damped by Jackson's kernel."""
+    """Return real coefficients of the even function that is 1 between two angles, damped by Jackson's kernel."""
     j = np.arange(1, r + 1)
     step = np.pi / (r + 2)
     damping = ((r + 2 - j) * np.cos(j * step) + np.sin(j * step) / np.tan(step)) / (r + 2)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from cayleygsp._typing import GraphLike, LaplacianKind
 from cayleygsp.explorer.content import NamedFilter, Start, page_content
 from cayleygsp.explorer.packing import script_json
 from cayleygsp.graph import Graph
-from cayleygsp.laplacians import Laplacian, laplacian
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.laplacians import laplacian as make_laplacian
 
 # Programs of the page in the order in which they are read.
 _SCRIPTS = ("numbers.js", "pictures.js", "explorer.js")
@@ -27,8 +29,8 @@ _SCRIPTS = ("numbers.js", "pictures.js", "explorer.js")
 
 def explorer_page(
     graph: GraphLike,
+    laplacian: Laplacian | LaplacianKind | None = None,
     *,
-    kind: LaplacianKind | None = None,
     filters: Sequence[NamedFilter] = (),
     vertex: int | None = None,
     zoom: float | None = None,
@@ -46,14 +48,14 @@ def explorer_page(
     ----------
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
         Up to 20,000 vertices and 250,000 edges. Drawn by its coordinates; without any, a layout is computed.
-    kind : {"combinatorial", "normalized"}, optional
-        Which Laplacian, see :func:`laplacian`.
+    laplacian : Laplacian or {"combinatorial", "normalized"}, optional
+        Its Laplacian, or which one to make, see :func:`cayleygsp.laplacian`.
     filters : sequence of NamedFilter
         Filters of one's own, shown before the presets.
     vertex : int, optional
         Where the impulse is at first; by default in the middle of the drawing.
     zoom : float, optional
-        The zoom at first; by default one that gives half of the half circle to the lowest tenth of the frequencies.
+        The zoom at first; by default one that gives half of the half circle to the lowest 15 frequencies.
     order : int
         Order of the preset at first, at most 16.
     rng : numpy.random.Generator or int, optional
@@ -67,9 +69,8 @@ def explorer_page(
     Notes
     -----
     The page holds the Laplacian in double precision. The browser computes the terms
-    :math:`T_k(\tilde\Delta)\delta_m` in double precision by the recurrence of the series and keeps them rounded to single
-    precision, which is an error of at most 6e-8 times the sum of the coefficients' sizes; degree and sweeps are those
-    of :func:`cayleygsp.bounds.series_degree` and :func:`cayleygsp.bounds.jacobi_sweeps` for the tolerance times the
+    :math:`T_k(\tilde\Delta)\delta_m` in double precision by the recurrence of the series and keeps them rounded to
+    single precision, an error of at most 6e-8 times the sum of the coefficients' sizes; degree and sweeps are those of :func:`cayleygsp.bounds.series_degree` and :func:`cayleygsp.bounds.jacobi_sweeps` for the tolerance times the
     largest response. All eigenvalues are computed of graphs up to 3,000 vertices; of others the half circle
     shows the lowest 40 and an estimate of the density, and says so.
 
@@ -80,8 +81,10 @@ def explorer_page(
     >>> len(page) < 200_000, "https://" in page
     (True, False)
     """
-    L = laplacian(graph, kind)
+    L = laplacian if isinstance(laplacian, Laplacian) else make_laplacian(graph, laplacian)
     G = graph if isinstance(graph, Graph) else Graph(_adjacency(L), coords=_coordinates(graph))
+    if G.n_vertices != L.n_vertices:
+        raise ValueError(f"`laplacian` must have {G.n_vertices} vertices as the graph, got {L.n_vertices}")
     content = page_content(G, L, filters, Start(vertex, zoom, order), rng)
     content["name"] = printable(content["name"] or "A graph")
     style, script = _read("style.css"), _joined_scripts()
@@ -96,25 +99,17 @@ def explorer_page(
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match.group(1)], _read("page.html"))
 
 
-def write_explorer(
-    path: str | os.PathLike[str],
-    graph: GraphLike,
-    *,
-    kind: LaplacianKind | None = None,
-    filters: Sequence[NamedFilter] = (),
-    vertex: int | None = None,
-    zoom: float | None = None,
-    order: int = 8,
-    rng: np.random.Generator | int | None = 0,
-) -> Path:
+def write_explorer(path: str | os.PathLike[str], graph: GraphLike, **options: Any) -> Path:
     """Write the page of :func:`explorer_page` to a file; one that is there is replaced.
 
     Parameters
     ----------
     path : str or os.PathLike
         Where to.
-    graph, kind, filters, vertex, zoom, order, rng
+    graph : graph-like
         As of :func:`explorer_page`.
+    **options
+        All others of :func:`explorer_page`.
 
     Returns
     -------
@@ -129,13 +124,12 @@ def write_explorer(
     ...     cg.explorer.write_explorer(folder + "/ring.html", cg.gallery.ring(64)).name
     'ring.html'
     """
-    page = explorer_page(graph, kind=kind, filters=filters, vertex=vertex, zoom=zoom, order=order, rng=rng)
     place = Path(path)
-    replace_files({place: page.encode()})
+    replace_files({place: explorer_page(graph, **options).encode()})
     return place
 
 
-def _adjacency(L: Laplacian) -> object:
+def _adjacency(L: Laplacian) -> Any:
     W = -L.matrix
     W.setdiag(0)
     W.eliminate_zeros()

@@ -16,6 +16,9 @@ from cayleygsp.report.frequencies import find_frequencies
 # All frequencies of graphs up to this size are computed, in time that grows with its cube: some seconds.
 MOST_DENSE = 3000
 
+# How many of the lowest frequencies stand out on the page; the first is zero.
+_MARKED = 15
+
 # Of others, so many of the lowest, and points for equal shares of the rest.
 _LOWEST, _POINTS = 40, 960
 
@@ -32,7 +35,7 @@ class ShownFrequencies:
         Whether they are all eigenvalues, or the lowest ones and then one for each of equal shares of the others,
         estimated from the spectral density.
     start_zoom : float
-        The zoom that gives half of the half circle to the lowest tenth of the positive frequencies.
+        The zoom that gives half of the half circle to the lowest 15 frequencies, or to half of them if they are few.
     """
 
     values: FloatArray
@@ -61,11 +64,14 @@ def shown_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None
         # eigenvalues alone take a fraction of the time of the basis
         lam = L.eigenvalues if L.has_eigenbasis else linalg.eigvalsh(L.matrix.toarray(), overwrite_a=True)
         lam = np.maximum(lam, 0.0)
-        positive = lam[lam > 1e-9 * L.lmax]
-        tenth = float(np.quantile(positive, 0.1)) if positive.size else 1.0
-        return ShownFrequencies(lam, "exact", 1 / tenth)
-    frequencies = find_frequencies(L, rng)
-    lowest = lowest_frequencies(L, _LOWEST, rng).values
-    shares = (_LOWEST + (np.arange(_POINTS) + 0.5) * (L.n_vertices - _LOWEST) / _POINTS) / L.n_vertices
-    lam = np.append(lowest, np.maximum(frequencies.at_shares(shares), lowest[-1]))
-    return ShownFrequencies(lam, "estimated", 1 / frequencies.at_positive_share(0.1))
+    else:
+        frequencies = find_frequencies(L, rng)
+        lowest = lowest_frequencies(L, _LOWEST, rng).values
+        shares = (_LOWEST + (np.arange(_POINTS) + 0.5) * (L.n_vertices - _LOWEST) / _POINTS) / L.n_vertices
+        lam = np.append(lowest, np.maximum(frequencies.at_shares(shares), lowest[-1]))
+    return ShownFrequencies(lam, "exact" if lam.size == L.n_vertices else "estimated", _start_zoom(lam, L.lmax))
+
+
+def _start_zoom(lam: FloatArray, lmax: float) -> float:
+    positive = lam[lam > 1e-9 * lmax]
+    return 1 / float(positive[min(_MARKED - 2, positive.size // 2)]) if positive.size else 1.0

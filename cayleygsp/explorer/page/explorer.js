@@ -75,7 +75,7 @@ class Explorer {
     drawResponse(element("response"), theme, over);
     const norm = mass.norm || 1, relative = (x) => x / norm;
     const bounds = Array.from(mass.beyond, (_, k) => Math.min(1, relative(tails[Math.min(k, tails.length - 1)])));
-    drawDecay(element("decay"), theme, { beyond: mass.beyond.map(relative), bounds, tol: relative(shown.atol) || 1e-6 });
+    drawDecay(element("decay"), theme, { beyond: mass.beyond.map(relative), bounds, tol: relative(shown.atol) || 1e-6, proved: this.content.laplacian.guaranteed });
   }
 
   /** The least and the largest response on the half circle, which no zoom changes, with some room. */
@@ -99,10 +99,10 @@ class Explorer {
       ? `more than this page keeps: drawn with degree ${count(shown.degree)}, an error of at most ${short(shown.error / (shown.gain || 1))} of it`
       : `${plural(shown.wanted, "real product")} with Δ for an error of at most ${tolerance}`;
     const { sweeps } = shown, products = order * (sweeps + 1);
-    element("sweeps").textContent = sweeps === null ? "out of reach" : `${sweeps < 1e7 ? count(sweeps) : short(sweeps)} sweep${sweeps === 1 ? "" : "s"} per power`;
+    element("sweeps").textContent = sweeps === null ? "out of reach" : `${sweeps < 1e7 ? count(sweeps) : short(sweeps)} sweep${sweeps === 1 ? "" : "s"}`;
     element("sweeps-note").textContent = sweeps === null
       ? `the bound does not fall below ${tolerance}, however many sweeps are made`
-      : `${products < 1e7 ? count(products) : short(products)} complex products in all, by the sharp bound`;
+      : `for each power, ${products < 1e7 ? count(products) : short(products)} complex products in all, by the sharp bound`;
     const lowest = Math.min(MARKED, this.frequencies.length), share = 1 + shown.angles[lowest - 1] / Math.PI;
     element("share").textContent = `${short(100 * share)} %`;
     element("share-note").textContent = `holds the lowest ${lowest} of ${count(laplacian.n)} frequencies, up to λ = ${short(this.frequencies[lowest - 1])}`;
@@ -123,7 +123,7 @@ class Explorer {
 
   vertexName(i) {
     const label = this.content.labels?.[i];
-    return label === undefined ? String(i) : `${i} (${label})`;
+    return label === undefined ? String(i) : `${i} (label ${label})`;
   }
 
   /** Bring the controls to the state, but not the one that is being typed into. */

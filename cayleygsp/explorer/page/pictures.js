@@ -1,13 +1,13 @@
 // Pictures: numbers in, one canvas drawn.
 
 const LEVELS = 24;  // colours of each sign
-const DECADES = 4;  // of a logarithmic scale of colours
+const DECADES = 3;  // of a logarithmic scale of colours
 const FONT = '11.5px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const MARKED = 15;  // lowest frequencies that stand out, as in the paper's first figure
 
 // From strongly negative over zero to strongly positive: blue and orange, told apart by every kind of eyes.
 const RAMPS = {
-  light: ["#08386b", "#0b6fb3", "#74b2d8", "#c9dfec", "#ececea", "#f6d9b8", "#eb9f57", "#cb5b0b", "#7c2d05"],
+  light: ["#08386b", "#0b6fb3", "#74b2d8", "#c3dbea", "#e2e2df", "#f3d3b0", "#eb9f57", "#cb5b0b", "#7c2d05"],
   dark: ["#cfeaff", "#7cc4f2", "#3a8ec7", "#2a5676", "#34393e", "#7a4f26", "#c87a2b", "#f5a957", "#ffe3c2"],
 };
 
@@ -115,7 +115,7 @@ class GraphPicture {
       pen.moveTo(this.x[rows[e]], this.y[rows[e]]);
       pen.lineTo(this.x[columns[e]], this.y[columns[e]]);
     }
-    pen.globalAlpha = Math.min(Math.max(18 / Math.sqrt(rows.length || 1), 0.1), 0.7);
+    pen.globalAlpha = Math.min(Math.max(26 / Math.sqrt(rows.length || 1), 0.12), 0.7);
     pen.strokeStyle = theme.edge;
     pen.lineWidth = 0.7;
     pen.stroke();
@@ -151,7 +151,7 @@ class GraphPicture {
       pen.arc(this.x[i], this.y[i], r, 0, 2 * Math.PI);
     }
     pen.fill();
-    if (r > 2.6) {
+    if (r > 3.4) {
       pen.strokeStyle = theme.strong;
       pen.lineWidth = 0.6;
       pen.stroke();
@@ -183,14 +183,13 @@ class GraphPicture {
 /** The scale of colours and its values. */
 function drawLegend(canvas, theme, largest, logarithmic) {
   const { pen, width } = prepared(canvas);
-  const span = Math.min(width - 70, 420), left = (width - span) / 2, count = 2 * LEVELS + 1, top = 8, height = 12;
+  const span = Math.min(width - 70, 420), left = (width - span) / 2, count = 2 * LEVELS + 1, top = 2, height = 12;
   for (let k = 0; k < count; k++) {
     pen.fillStyle = theme.levels[k];
     pen.fillRect(left + (k * span) / count, top, span / count + 0.6, height);
   }
-  const parts = logarithmic ? [0, 2, 4] : [0, 2, 4];
   for (const sign of [-1, 1]) {
-    for (const part of parts) {
+    for (const part of [0, 2, 4]) {
       if (sign < 0 && part === 0) continue;
       const value = part === 0 ? 0 : logarithmic ? largest * Math.pow(10, -DECADES * (1 - part / 4)) : (largest * part) / 4;
       const x = left + span / 2 + (sign * part * (span - span / count)) / 8;
@@ -235,8 +234,8 @@ function drawHalfCircle(canvas, theme, data) {
 }
 
 /** The frame of a chart: a box to draw in, ticks and their lines; `place` maps values into the box. */
-function drawFrame(pen, theme, width, height, y, ticks, name) {
-  const box = { left: 44, right: width - 8, top: 8, bottom: height - 34 };
+function drawFrame(pen, theme, width, height, y, ticks, name, top = 8) {
+  const box = { left: 44, right: width - 8, top, bottom: height - 34 };
   const placeY = (value) => box.bottom - ((value - y[0]) / (y[1] - y[0])) * (box.bottom - box.top);
   for (const [value, text] of ticks) {
     polyline(pen, [[box.left, placeY(value)], [box.right, placeY(value)]], theme.line, 0.7);
@@ -322,27 +321,27 @@ function drawDecay(canvas, theme, data) {
   const { pen, width, height } = prepared(canvas), { beyond, bounds, tol } = data;
   const low = Math.log10(tol) - 1, high = 0.3, last = Math.max(beyond.length - 1, 1);
   const powers = roundTicks(Math.ceil(low), 0, 4).filter((p) => Number.isInteger(p));
-  const box = drawFrame(pen, theme, width, height, [low, high], powers.map((p) => [p, short(Math.pow(10, p))]), "hops k");
+  const box = drawFrame(pen, theme, width, height, [low, high], powers.map((p) => [p, short(Math.pow(10, p))]), "hops k", 22);
   const placeX = (k) => box.left + 4 + (k / last) * (box.right - box.left - 10);
   drawTicks(pen, theme, box, roundTicks(0, last, 6).filter(Number.isInteger).map((k) => [placeX(k), short(k)]));
-  const point = (values) => (value, k) => [placeX(k), box.placeY(Math.log10(Math.max(value, 1e-300)))];
+  const point = (value, k) => [placeX(k), box.placeY(Math.log10(Math.max(value, 1e-300)))];
   pen.save();
   pen.beginPath();
   pen.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   pen.clip();
   polyline(pen, [[box.left, box.placeY(Math.log10(tol))], [box.right, box.placeY(Math.log10(tol))]], theme.soft, 1, [2, 3]);
-  polyline(pen, Array.from(bounds, point()), theme.warm, 1.5, [6, 4]);
-  const measured = Array.from(beyond, point());
+  polyline(pen, Array.from(bounds, point), theme.warm, 1.5, [6, 4]);
+  const measured = Array.from(beyond, point);
   polyline(pen, measured, theme.accent, 1.5);
   if (measured.length <= 60) {
     for (const [x, y] of measured) { pen.beginPath(); pen.arc(x, y, 2.6, 0, 2 * Math.PI); pen.fillStyle = theme.accent; pen.fill(); }
   }
   pen.restore();
-  const lines = [["outside k hops", theme.accent, []], ["proved by the series", theme.warm, [6, 4]], ["tolerance", theme.soft, [2, 3]]];
-  lines.forEach(([text, color, dash], k) => {
-    const y = box.top + 9 + 15 * k, x = box.right - 6;
-    write(pen, text, x, y, theme.soft, "right");
-    const end = x - pen.measureText(text).width - 6;
-    polyline(pen, [[end - 20, y], [end, y]], color, 1.6, dash);
-  });
+  const lines = [["outside k hops", theme.accent, []], [data.proved ? "proved" : "series", theme.warm, [6, 4]], ["tolerance", theme.soft, [2, 3]]];
+  let x = 2;
+  for (const [text, color, dash] of lines) {
+    polyline(pen, [[x, 7], [x + 18, 7]], color, 1.6, dash);
+    write(pen, text, x + 23, 7, theme.soft, "left");
+    x += 23 + pen.measureText(text).width + 12;
+  }
 }
