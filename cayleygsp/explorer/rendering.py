@@ -70,9 +70,10 @@ def explorer_page(
     -----
     The page holds the Laplacian in double precision. The browser computes the terms
     :math:`T_k(\tilde\Delta)\delta_m` in double precision by the recurrence of the series and keeps them rounded to
-    single precision, an error of at most 6e-8 times the sum of the coefficients' sizes; degree and sweeps are those of :func:`cayleygsp.bounds.series_degree` and :func:`cayleygsp.bounds.jacobi_sweeps` for the tolerance times the
-    largest response. All eigenvalues are computed of graphs up to 3,000 vertices; of others the half circle
-    shows the lowest 40 and an estimate of the density, and says so.
+    single precision, an error of at most 6e-8 times the sum of the coefficients' sizes; degree and sweeps are those of
+    :func:`cayleygsp.bounds.series_degree` and :func:`cayleygsp.bounds.jacobi_sweeps` for the tolerance times the
+    largest response. All eigenvalues are computed of graphs up to 3,000 vertices; of others the half circle shows the
+    lowest 40 and an estimate of the density, and says so.
 
     Examples
     --------

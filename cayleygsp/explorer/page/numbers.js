@@ -34,14 +34,17 @@ class Laplacian {
     for (let e = 0; e < rows.length; e++) put(rows[e], columns[e], upper[e]);
   }
 
+  /** Σ Δ_ij x_j over the neighbours j of i. */
+  offDiagonal(i, x) {
+    const { start, neighbours, entries } = this, end = start[i + 1];
+    let sum = 0;
+    for (let e = start[i]; e < end; e++) sum += entries[e] * x[neighbours[e]];
+    return sum;
+  }
+
   /** Write a (Δ x)_i + b x_i + c z_i to out. */
   combine(a, x, b, c, z, out) {
-    const { n, start, neighbours, entries, diagonal } = this;
-    for (let i = 0; i < n; i++) {
-      let sum = diagonal[i] * x[i];
-      for (let e = start[i]; e < start[i + 1]; e++) sum += entries[e] * x[neighbours[e]];
-      out[i] = a * sum + b * x[i] + c * z[i];
-    }
+    for (let i = 0; i < this.n; i++) out[i] = a * (this.diagonal[i] * x[i] + this.offDiagonal(i, x)) + b * x[i] + c * z[i];
   }
 
   /** Return distances in hops, -1 where there is no way [localization.hops]. */
@@ -209,19 +212,22 @@ function seriesDegree(tails, atol) {
 function jacobiDecay(laplacian, zoom) {
   const { n, diagonal } = laplacian;
   const E = diagonal.map((d) => Math.sqrt(zoom * d * (zoom * d) + 1)), root = E.map(Math.sqrt);
-  let x = root.slice(), best = Infinity;
-  const z = new Float64Array(n), off = new Float64Array(n), none = new Float64Array(n);
+  const x = root.slice(), z = new Float64Array(n), off = new Float64Array(n);
+  let best = Infinity;
   for (let step = 0; step < 20; step++) {
     for (let i = 0; i < n; i++) z[i] = x[i] / root[i];
-    laplacian.combine(-zoom, z, 0, 0, none, off);
     let most = 0;
     for (let i = 0; i < n; i++) {
-      off[i] = (off[i] + zoom * diagonal[i] * z[i]) / root[i];
-      most = Math.max(most, off[i] / x[i]);
+      off[i] = (-zoom * laplacian.offDiagonal(i, z)) / root[i];
+      if (off[i] > most * x[i]) most = off[i] / x[i];
     }
-    best = Math.min(best, most);
+    if (most < best) best = most;
+    const some = 1e-3 * Math.max(best, 1e-3);
     let largest = 0;
-    for (let i = 0; i < n; i++) { x[i] = off[i] + 1e-3 * Math.max(best, 1e-3) * x[i]; largest = Math.max(largest, x[i]); }
+    for (let i = 0; i < n; i++) {
+      x[i] = off[i] + some * x[i];
+      if (x[i] > largest) largest = x[i];
+    }
     for (let i = 0; i < n; i++) x[i] /= largest;
   }
   if (best > 0) best += laplacian.rowRounding * (1 + best);
