@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-report: $(READY) ## run the main job: out/report.html on the built-in graph
+report: $(READY) ## run the main job: out/report.html and out/explorer.html on the built-in graph
 	$(BIN)/python -m analysis.report
 
 # both at once: one fails, all fails

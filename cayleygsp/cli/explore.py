@@ -56,11 +56,11 @@ def explore_command(
     from cayleygsp.explorer import explorer_page
 
     with results.progress(3) as step:
+        step("filters")
+        if layer is not None:
+            filters += load_layer(layer, layer_name, real=real_coeffs)
         step("graph")
         G, L = load(graph)
-        if layer is not None:
-            step("layer")
-            filters += load_layer(layer, layer_name, real=real_coeffs)
         step("page")
         with input_errors():
             page = explorer_page(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cayleygsp._text import printable
 from cayleygsp._typing import FloatArray
 from cayleygsp._validation import check_integer, check_positive, check_vertex
 from cayleygsp.bounds.contraction import row_rounding
@@ -26,8 +27,8 @@ MOST_VERTICES, MOST_EDGES = 20_000, 250_000
 # Orders that a preset can have on the page, and the largest of any filter.
 PRESET_ORDERS, MOST_ORDER = 16, 64
 
-# The zooms that the slider goes between, times λ_max.
-ZOOM_RANGE = (0.1, 1e4)
+# The zooms that the slider goes between, times λ_max, and how far a zoom that is given can stretch it.
+ZOOM_RANGE, MOST_ZOOM = (0.1, 1e4), 1e6
 
 # Characters of a label that are kept, and of all labels together.
 _LABEL_LENGTH, _LABELS_LENGTH = 40, 400_000
@@ -91,14 +92,15 @@ def page_content(
         For layout and spectral density.
     """
     check_size(L)
-    h = None if start.zoom is None else check_positive(start.zoom, "zoom")
+    h = None if start.zoom is None else _check_zoom(start.zoom, L)
     order = _check_order(start.order)
     vertex = None if start.vertex is None else check_vertex(start.vertex, L.n_vertices)
-    own = [_filter(one) for one in filters]
+    own = [_filter(one, L) for one in filters]
     frequencies = shown_frequencies(L, rng)
-    coords = force_layout(L.matrix, rng) if graph.coords is None else graph.coords[:, :2]
+    coords = force_layout(graph.W, rng) if graph.coords is None else graph.coords[:, :2]
     if h is None:
-        h = own[0]["zoom"] if own else _within_range(frequencies.start_zoom, L)
+        h = own[0]["zoom"] if own else _within(_zoom_range(L), frequencies.start_zoom)
+    zooms = [h, *(one["zoom"] for one in own), *_zoom_range(L)]
     return {
         "name": graph.name,
         "laplacian": _laplacian(L),
@@ -107,7 +109,7 @@ def page_content(
         "frequencies": _frequencies(frequencies),
         "presets": {name: _preset(name, words) for name, words in PRESETS.items()},
         "filters": own,
-        "zooms": _zoom_range(L, [h, *(one["zoom"] for one in own)]),
+        "zooms": [min(zooms), max(zooms)],
         "start": {
             "vertex": _middle_vertex(L, coords) if vertex is None else vertex,
             "zoom": h,
@@ -132,11 +134,26 @@ def _check_order(order: int) -> int:
     return r
 
 
-def _filter(one: NamedFilter) -> dict[str, Any]:
+def _check_zoom(zoom: float, L: Laplacian) -> float:
+    h = check_positive(zoom, "zoom")
+    if not 1 / MOST_ZOOM <= h * (L.lmax or 1.0) <= MOST_ZOOM:
+        raise ValueError(
+            f"`zoom` times the bound of the spectrum {L.lmax:.6g} must be between {1 / MOST_ZOOM:g} and {MOST_ZOOM:g} "
+            f"for a page, got {h:g}"
+        )
+    return h
+
+
+def _filter(one: NamedFilter, L: Laplacian) -> dict[str, Any]:
     p = as_cayley(one.polynomial, "filters")
     if p.order > MOST_ORDER:
         raise ValueError(f"`filters` must have an order of at most {MOST_ORDER} for a page, got {p.order}")
-    return {"name": one.name, "zoom": p.zoom, "real": p.coeffs.real.tolist(), "imag": p.coeffs.imag.tolist()}
+    return {
+        "name": printable(one.name),
+        "zoom": _check_zoom(p.zoom, L),
+        "real": p.coeffs.real.tolist(),
+        "imag": p.coeffs.imag.tolist(),
+    }
 
 
 def _preset(name: str, words: str) -> dict[str, Any]:
@@ -189,14 +206,13 @@ def _frequencies(frequencies: ShownFrequencies) -> dict[str, Any]:
     return {"values": packed(frequencies.values.astype(np.float32)), "certificate": frequencies.certificate}
 
 
-def _zoom_range(L: Laplacian, zooms: Sequence[float]) -> list[float]:
-    lowest, highest = (limit / L.lmax if L.lmax > 0 else limit for limit in ZOOM_RANGE)
-    return [min(lowest, *zooms), max(highest, *zooms)]
+def _zoom_range(L: Laplacian) -> tuple[float, float]:
+    low, high = ZOOM_RANGE
+    return low / (L.lmax or 1.0), high / (L.lmax or 1.0)
 
 
-def _within_range(zoom: float, L: Laplacian) -> float:
-    low, high = _zoom_range(L, [zoom, zoom])
-    return float(np.clip(zoom, low, high))
+def _within(limits: tuple[float, float], value: float) -> float:
+    return min(max(value, limits[0]), limits[1])
 
 
 def _middle_vertex(L: Laplacian, coords: FloatArray) -> int:

@@ -67,7 +67,7 @@ def numbers(folder):
 
 def test_writes_page_numbers_and_pictures_and_nothing_else(folder):
     names = {path.name for path in folder.iterdir()}
-    assert names == {"report.html", "report.json", *(f"{name}.png" for name in PICTURES)}
+    assert names == {"report.html", "explorer.html", "report.json", *(f"{name}.png" for name in PICTURES)}
 
 
 def test_page_holds_the_pictures_that_stand_beside_it(folder, page):
@@ -81,7 +81,7 @@ def test_page_needs_no_other_file_and_no_network(page):
     assert "http" not in text
     assert "//" not in text
     assert re.findall(r'src="(?!data:)', text) == []
-    assert re.findall(r'href="(?!#)', text) == []
+    assert re.findall(r'href="(?!#)([^"]*)', text) == ["explorer.html"]
     assert "url(" not in text
 
 

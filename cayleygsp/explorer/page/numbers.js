@@ -1,8 +1,8 @@
 // Numbers: the Laplacian, Cayley polynomials, their Chebyshev series, and bounds. Nothing here knows the page.
 // The names in brackets are the functions of the Python package that compute the same.
 
-// Terms T_k δ are kept in single precision, up to so many bytes; beyond, a series is cut and its error said.
-const TERM_BYTES = 160e6;
+// Terms T_k δ are kept in single precision, up to so many bytes and terms; beyond, a series is cut and its error said.
+const TERM_BYTES = 160e6, MOST_TERMS = 20000;
 
 /** Return the typed array that `packed` wrote. */
 function unpacked(box, Wide) {
@@ -71,7 +71,7 @@ class Terms {
     this.last = new Float64Array(laplacian.n);
     this.last[vertex] = 1;
     this.kept = [Float32Array.from(this.last)];
-    this.mostDegree = Math.max(Math.floor(TERM_BYTES / (4 * laplacian.n)) - 1, 1);
+    this.mostDegree = Math.min(Math.max(Math.floor(TERM_BYTES / (4 * laplacian.n)), 2), MOST_TERMS) - 1;
   }
 
   /** Compute the terms up to a degree: T_1 = Δ̃ T_0, T_{k+1} = 2 Δ̃ T_k - T_{k-1}. */
