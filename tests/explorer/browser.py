@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import shutil
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -53,11 +56,12 @@ class Browser:
         self._base += f"/session/{session['sessionId']}"
 
     def _port(self):
-        """Return the port that the driver says it listens on."""
-        for _ in range(300):
+        """Return the port that the driver says it listens on; at first it says that it was told to take port 0."""
+        for _ in range(600):
             text = Path(self._log.name).read_text()
-            if "on port " in text:
-                return int(text.rsplit("on port ", 1)[1].split(".")[0].split()[0])
+            found = re.search(r"on port ([1-9]\d*)\b", text)
+            if found:
+                return int(found.group(1))
             time.sleep(0.1)
         raise RuntimeError(f"chromedriver did not start: {text}")
 
@@ -128,6 +132,4 @@ class Browser:
 
     def screenshot(self):
         """Return what is seen, a PNG file."""
-        import base64
-
         return base64.b64decode(self._send("GET", "/screenshot"))

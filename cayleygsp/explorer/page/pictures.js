@@ -244,7 +244,10 @@ function drawHalfCircle(canvas, theme, data) {
   const place = (angle, r) => [cx + r * Math.cos(angle), cy - r * Math.sin(angle)];
   const color = (k) => theme.levels[gain > 0 ? level(values[k] / gain, false) : LEVELS];
   const brush = discs.brush(angles.length > 600 ? 2.8 : 3.6, theme.outline);
-  for (let k = angles.length - 1; k >= MARKED; k--) discs.add(...place(angles[k], radius), brush, color(k));
+  // all outlines below all discs: where these lie close together, their colours are seen
+  for (const layer of brush) {
+    for (let k = angles.length - 1; k >= MARKED; k--) discs.add(...place(angles[k], radius), [layer], color(k));
+  }
   discs.show();
   for (let k = Math.min(MARKED, angles.length) - 1; k >= 0; k--) {
     const [x, y] = place(angles[k], radius), r = 5;
@@ -350,7 +353,10 @@ function drawUnrolled(canvas, theme, data) {
   const placeX = (angle) => box.left + (1 + angle / Math.PI) * (box.right - box.left);
   pen.fillStyle = theme.beyond;
   pen.fillRect(placeX(end), box.top, box.right - placeX(end), box.bottom - box.top);
-  if (box.right - placeX(end) > 70) write(pen, "beyond λmax", (placeX(end) + box.right) / 2, box.top + 10, theme.soft);
+  if (box.right - placeX(end) > 80) {
+    const high = polynomial.atAngle(end / 2) > (range[0] + range[1]) / 2;  // where the curve is not
+    write(pen, "beyond λmax", (placeX(end) + box.right) / 2, high ? box.bottom - 12 : box.top + 12, theme.soft);
+  }
   const ticks = angleTicks(zoom, (42 * Math.PI) / (box.right - box.left)).map((v) => [placeX(cayleyAngle(zoom * v)), short(v)]);
   drawTicks(pen, theme, box, [[box.left, "0"], ...ticks, [box.right - 3, "∞"]]);
   drawRug(pen, theme, box, data.angles.map(placeX));
