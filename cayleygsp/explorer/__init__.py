@@ -5,8 +5,8 @@ the page computes the terms :math:`T_k(\tilde\Delta)\delta_m` of the vertex that
 engine, keeps them, and sums them with new coefficients whenever zoom or filter change.
 
 ``packing``, ``spectrum``, ``layout`` and ``presets`` make the numbers, ``content`` collects them, ``rendering`` puts
-them into the page. In the folder ``page``, ``numbers.js`` computes and knows nothing of the page, ``pictures.js``
-draws, and ``explorer.js`` has the controls.
+them into the page. In the folder ``page``, ``numbers.js`` computes and knows nothing of the page, ``words.js``
+says what the numbers mean, ``pictures.js`` draws, and ``explorer.js`` has the controls.
 """
 
 from cayleygsp.explorer.content import NamedFilter

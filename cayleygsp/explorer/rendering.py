@@ -24,7 +24,7 @@ from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as make_laplacian
 
 # Programs of the page in the order in which they are read.
-_SCRIPTS = ("numbers.js", "pictures.js", "explorer.js")
+_SCRIPTS = ("numbers.js", "words.js", "pictures.js", "explorer.js")
 
 
 def explorer_page(

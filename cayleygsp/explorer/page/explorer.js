@@ -40,8 +40,8 @@ class Explorer {
     const sweeps = gain > 0 ? jacobiSweeps(this.decay, polynomial.sizes, atol) : 0;
     const angles = this.frequencies.map((lambda) => cayleyAngle(state.zoom * lambda));
     const largest = impulse.reduce((most, y) => Math.max(most, Math.abs(y)), 0);
-    const error = tails[degree];
-    this.shown = { polynomial, gain, atol, coeffs, tails, wanted, degree, error, sweeps, impulse, largest, mass, angles };
+    this.shown = { polynomial, gain, atol, coeffs, tails, wanted, degree, error: tails[degree], sweeps };
+    Object.assign(this.shown, { impulse, largest, mass, angles });
   }
 
   /** Compute and draw. */
@@ -70,12 +70,14 @@ class Explorer {
     this.picture.draw(theme, shown.impulse, shown.largest, logarithmic, state.vertex);
     drawLegend(element("legend"), theme, shown.largest, logarithmic);
     drawHalfCircle(element("circle"), theme, { angles, values, gain, zoom: state.zoom });
-    const over = { polynomial, range: this.range(polynomial), zoom: state.zoom, lmax: laplacian.lmax, frequencies, angles };
+    const over = { polynomial, range: this.range(polynomial), zoom: state.zoom, lmax: laplacian.lmax };
+    Object.assign(over, { frequencies, angles });
     drawUnrolled(element("unrolled"), theme, over);
     drawResponse(element("response"), theme, over);
     const norm = mass.norm || 1, relative = (x) => x / norm;
     const bounds = Array.from(mass.beyond, (_, k) => Math.min(1, relative(tails[Math.min(k, tails.length - 1)])));
-    drawDecay(element("decay"), theme, { beyond: mass.beyond.map(relative), bounds, tol: relative(shown.atol) || 1e-6, proved: this.content.laplacian.guaranteed });
+    const proved = this.content.laplacian.guaranteed, tol = relative(shown.atol) || 1e-6;
+    drawDecay(element("decay"), theme, { beyond: mass.beyond.map(relative), bounds, tol, proved });
   }
 
   /** The least and the largest response on the half circle, which no zoom changes, with some room. */
@@ -90,41 +92,18 @@ class Explorer {
     return [low < 0 ? low - room : -0.25 * room, high + room];
   }
 
-  /** Put numbers into words. */
+  /** Put numbers into words, and the state into controls and address. */
   say() {
-    const { state, shown, laplacian } = this, { order } = shown.polynomial, count = (k) => k.toLocaleString("en-US");
-    const tolerance = `${short(Number(state.tol))} of the largest response`, plural = (k, word) => `${count(k)} ${word}${k === 1 ? "" : "s"}`;
-    element("degree").textContent = `degree ${count(shown.wanted)}`;
-    element("degree-note").textContent = shown.degree < shown.wanted
-      ? `more than this page keeps: drawn with degree ${count(shown.degree)}, an error of at most ${short(shown.error / (shown.gain || 1))} of it`
-      : `${plural(shown.wanted, "real product")} with Δ for an error of at most ${tolerance}`;
-    const { sweeps } = shown, products = order * (sweeps + 1);
-    element("sweeps").textContent = sweeps === null ? "out of reach" : `${sweeps < 1e7 ? count(sweeps) : short(sweeps)} sweep${sweeps === 1 ? "" : "s"}`;
-    element("sweeps-note").textContent = sweeps === null
-      ? `the bound does not fall below ${tolerance}, however many sweeps are made`
-      : `for each power, ${products < 1e7 ? count(products) : short(products)} complex products in all, by the sharp bound`;
-    const lowest = Math.min(MARKED, this.frequencies.length), share = 1 + shown.angles[lowest - 1] / Math.PI;
-    element("share").textContent = `${short(100 * share)} %`;
-    element("share-note").textContent = `holds the lowest ${lowest} of ${count(laplacian.n)} frequencies, up to λ = ${short(this.frequencies[lowest - 1])}`;
-    const reach = shown.mass.beyond.findIndex((x) => x <= 0.01 * shown.mass.norm);
-    element("reach").textContent = reach < 0 ? "everywhere" : plural(reach, "hop");
-    element("reach-note").textContent = "hold all but 1 % of the norm of the filtered impulse";
+    const { state, shown, laplacian, frequencies } = this, words = sentences(shown, state, laplacian.n, frequencies);
     const note = `at vertex ${this.vertexName(state.vertex)}, value ${short(shown.impulse[state.vertex])} there`;
-    element("graph-note").textContent = note;
-    element("graph").setAttribute("aria-label", `The graph, coloured by the filtered impulse ${note}. Arrow keys move it.`);
-    element("legend").setAttribute("aria-label", `Colours from −${short(shown.largest)} to ${short(shown.largest)}`);
-    element("circle").setAttribute("aria-label", `Frequencies on the half circle: the lowest ${lowest} take ${short(100 * share)} % of it`);
-    element("unrolled").setAttribute("aria-label", "The response over the angle of C(hλ)");
-    element("response").setAttribute("aria-label", `The response over frequency, at most ${short(shown.gain)}`);
-    element("decay").setAttribute("aria-label", `Mass outside k hops: all but 1 % within ${reach < 0 ? "no number of" : reach} hops`);
+    for (const [id, text] of Object.entries({ ...words, "graph-note": note })) element(id).textContent = text;
+    const labels = descriptions(shown, words, note);
+    for (const [id, text] of Object.entries(labels)) element(id).setAttribute("aria-label", text);
     this.showControls();
     this.keepAddress();
   }
 
-  vertexName(i) {
-    const label = this.content.labels?.[i];
-    return label === undefined ? String(i) : `${i} (label ${label})`;
-  }
+  vertexName(vertex) { return vertexName(this.content.labels, vertex); }
 
   /** Bring the controls to the state, but not the one that is being typed into. */
   showControls() {
@@ -141,8 +120,7 @@ class Explorer {
     put("vertex", state.vertex);
     element("tol").value = state.tol;
     element("colours").value = state.colours;
-    const { real, imag } = shown.polynomial, digits = (x) => String(Number(x.toPrecision(6)));
-    put("coefficients-text", kind === "custom" ? state.text : real.map((x, j) => digits(x) + (imag[j] ? `${imag[j] < 0 ? "" : "+"}${digits(imag[j])}i` : "")).join(", "));
+    put("coefficients-text", kind === "custom" ? state.text : writtenCoefficients(shown.polynomial));
   }
 
   sliderPlace(zoom) {
@@ -158,12 +136,13 @@ class Explorer {
   /** Write the state into the address. */
   keepAddress() {
     const { zoom, filter, order, vertex, tol, colours, text } = this.state;
-    const parts = { zoom: String(zoom), filter, order, vertex, tol, colours, ...(filter === "custom" ? { c: text } : {}) };
-    const address = `#${new URLSearchParams(Object.entries(parts))}`;
+    const parts = new URLSearchParams({ zoom, filter, order, vertex, tol, colours });
+    if (filter === "custom") parts.set("c", text);
+    const address = `#${parts}`;
     if (address !== this.address) {
       this.address = address;
       clearTimeout(this.later);  // browsers refuse addresses that change too often
-      this.later = setTimeout(() => { if (location.hash !== address) history.replaceState(null, "", address); }, 150);
+      this.later = setTimeout(() => history.replaceState(null, "", address), 150);
     }
   }
 
@@ -212,60 +191,72 @@ class Explorer {
 
 /** Fill the lists and the words that do not change. */
 function fillPage(explorer) {
-  const { content, laplacian, frequencies } = explorer, count = (k) => k.toLocaleString("en-US");
+  const { content, laplacian, frequencies } = explorer;
   const option = (value, text) => Object.assign(document.createElement("option"), { value, textContent: text });
-  content.filters.forEach((one, k) => element("filter").append(option(`own:${k}`, one.name)));
-  Object.entries(content.presets).forEach(([name, preset]) => element("filter").append(option(name, preset.words)));
-  element("filter").append(option("random", "random coefficients"), option("custom", "own coefficients"));
+  const filters = element("filter");
+  content.filters.forEach((one, k) => filters.append(option(`own:${k}`, one.name)));
+  Object.entries(content.presets).forEach(([name, preset]) => filters.append(option(name, preset.words)));
+  filters.append(option("random", "random coefficients"), option("custom", "own coefficients"));
   for (const tol of TOLERANCES) element("tol").append(option(tol, short(Number(tol))));
   element("vertex").max = laplacian.n - 1;
-  const spectrum = `λ ≤ ${short(laplacian.lmax, 4)}${content.laplacian.guaranteed ? "" : " (estimated)"}`;
-  element("facts").textContent = `${count(laplacian.n)} vertices · ${count(content.laplacian.n_edges)} edges · ${laplacian.kind} Laplacian · ${spectrum}`;
-  element("made").textContent = content.frequencies.certificate === "exact"
-    ? "All frequencies are eigenvalues."
-    : `Of ${count(laplacian.n)} frequencies the lowest are computed; the others are drawn as ${count(frequencies.length)} in all, an estimate from the spectral density.`;
+  const words = introduction(content, frequencies);
+  for (const [id, text] of Object.entries(words)) element(id).textContent = text;
 }
 
 /** Let the controls change the state. */
 function connectControls(explorer) {
-  const on = (id, event, change) => element(id).addEventListener(event, () => { const changes = change(element(id).value); if (changes) explorer.set(changes); });
-  const checked = (id, value, good) => { element(id).setAttribute("aria-invalid", String(!good)); return good ? value : null; };
-  const [low, high] = explorer.content.zooms;
+  const [low, high] = explorer.content.zooms, { n } = explorer.laplacian;
+  // a control says what it changes, or null for what makes no sense
+  const on = (id, event, change) => element(id).addEventListener(event, () => {
+    const changes = change(element(id).value);
+    element(id).setAttribute("aria-invalid", String(changes === null));
+    if (changes) explorer.set(changes);
+  });
   on("zoom", "input", (place) => ({ zoom: explorer.zoomAt(Number(place)) }));
-  on("zoom-number", "input", (text) => checked("zoom-number", { zoom: Number(text) }, Number(text) >= low && Number(text) <= high));
+  on("zoom-number", "input", (text) => (Number(text) >= low && Number(text) <= high ? { zoom: Number(text) } : null));
   on("order", "input", (order) => ({ order: Number(order) }));
-  on("vertex", "input", (text) => checked("vertex", { vertex: Number(text) }, text !== "" && Number.isInteger(Number(text)) && Number(text) >= 0 && Number(text) < explorer.laplacian.n));
+  on("vertex", "input", (text) => (/^\d+$/.test(text) && Number(text) < n ? { vertex: Number(text) } : null));
   on("tol", "change", (tol) => ({ tol }));
   on("colours", "change", (colours) => ({ colours }));
-  on("coefficients-text", "input", (text) => checked("coefficients-text", { filter: "custom", text }, parseCoefficients(text) !== null));
-  element("filter").addEventListener("change", () => chooseFilter(explorer, element("filter").value));
-  element("draw").addEventListener("click", () => explorer.set({ filter: `random:${Number(explorer.state.filter.split(":")[1]) + 1}` }));
+  on("coefficients-text", "input", (text) => (parseCoefficients(text) ? { filter: "custom", text } : null));
+  on("filter", "change", (value) => chosenFilter(explorer, value));
+  element("draw").addEventListener("click", () => {
+    explorer.set({ filter: `random:${Number(explorer.state.filter.split(":")[1]) + 1}` });
+  });
   for (const id of ["zoom-number", "vertex", "coefficients-text"]) {
-    element(id).addEventListener("blur", () => { element(id).setAttribute("aria-invalid", "false"); explorer.showControls(); });
+    element(id).addEventListener("blur", () => {
+      element(id).setAttribute("aria-invalid", "false");
+      explorer.showControls();
+    });
   }
   element("controls").addEventListener("submit", (event) => event.preventDefault());
 }
 
-function chooseFilter(explorer, value) {
-  if (value === "random") return explorer.set({ filter: "random:1" });
+/** What a choice in the list of filters changes. */
+function chosenFilter(explorer, value) {
+  if (value === "random") return { filter: "random:1" };
   if (value === "custom") {
     element("coefficients").open = true;
-    return explorer.set({ filter: "custom", text: element("coefficients-text").value });
+    return { filter: "custom", text: writtenCoefficients(explorer.shown.polynomial) };
   }
-  const own = value.startsWith("own:") ? { zoom: explorer.content.filters[value.slice(4)].zoom } : {};
-  return explorer.set({ filter: value, ...own });
+  const own = explorer.content.filters[value.split(":")[1]];
+  return own ? { filter: value, zoom: own.zoom } : { filter: value };
 }
 
 /** Let mouse, finger and arrow keys choose the vertex. */
 function connectGraph(explorer) {
   const canvas = element("graph"), { picture } = explorer;
-  const under = (event) => { const box = canvas.getBoundingClientRect(); return picture.nearest(event.clientX - box.left, event.clientY - box.top); };
+  const under = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return picture.nearest(event.clientX - box.left, event.clientY - box.top);
+  };
   canvas.addEventListener("click", (event) => explorer.set({ vertex: under(event) }));
   canvas.addEventListener("pointermove", (event) => {
     const vertex = under(event);
     if (event.buttons === 1 && event.pointerType === "mouse") explorer.set({ vertex });
-    const hops = explorer.hops[vertex];
-    element("pointer").textContent = `vertex ${explorer.vertexName(vertex)}: ${short(explorer.shown.impulse[vertex])}, ${hops < 0 ? "not connected" : `${hops} hop${hops === 1 ? "" : "s"} away`}`;
+    const hops = explorer.hops[vertex], far = hops < 0 ? "not connected" : `${plural(hops, "hop")} away`;
+    const value = short(explorer.shown.impulse[vertex]);
+    element("pointer").textContent = `vertex ${explorer.vertexName(vertex)}: ${value}, ${far}`;
   });
   canvas.addEventListener("pointerleave", () => { element("pointer").textContent = ""; });
   const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

@@ -44,7 +44,9 @@ class Laplacian {
 
   /** Write a (Δ x)_i + b x_i + c z_i to out. */
   combine(a, x, b, c, z, out) {
-    for (let i = 0; i < this.n; i++) out[i] = a * (this.diagonal[i] * x[i] + this.offDiagonal(i, x)) + b * x[i] + c * z[i];
+    for (let i = 0; i < this.n; i++) {
+      out[i] = a * (this.diagonal[i] * x[i] + this.offDiagonal(i, x)) + b * x[i] + c * z[i];
+    }
   }
 
   /** Return distances in hops, -1 where there is no way [localization.hops]. */
@@ -124,11 +126,13 @@ class CayleyPolynomial {
 
   at(lambda) { return this.atAngle(cayleyAngle(this.zoom * lambda)); }
 
-  /** The largest |g| on [0, λmax], seen at 2049 angles and the first of all. */
+  /** The largest |g| on [0, λmax], seen at 2049 angles. */
   gain(lmax) {
     const last = cayleyAngle(this.zoom * lmax);
     let most = 0;
-    for (let m = 0; m <= 2048; m++) most = Math.max(most, Math.abs(this.atAngle(-Math.PI + ((last + Math.PI) * m) / 2048)));
+    for (let m = 0; m <= 2048; m++) {
+      most = Math.max(most, Math.abs(this.atAngle(-Math.PI + ((last + Math.PI) * m) / 2048)));
+    }
     return most;
   }
 
@@ -285,7 +289,7 @@ function randomCoefficients(order, seed) {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
-  const real = [normal()], imag = [0];
+  const real = [0.3 * normal()], imag = [0];
   for (let j = 1; j <= order; j++) { real.push(normal() / j); imag.push(normal() / j); }
   const gain = new CayleyPolynomial(real, imag, 1).gain(Infinity);
   return { real: real.map((x) => x / gain), imag: imag.map((x) => x / gain) };
@@ -293,7 +297,8 @@ function randomCoefficients(order, seed) {
 
 /** Read "0.5, -0.25, 0.1+0.2i"; null if these are no coefficients. */
 function parseCoefficients(text) {
-  const parts = text.split(/[,;]/).map((word) => parseComplex(word.replace(/\s/g, "").replace(/−/g, "-").toLowerCase()));
+  const plain = text.replace(/\s/g, "").replace(/−/g, "-").toLowerCase();
+  const parts = plain.split(/[,;]/).map(parseComplex);
   if (parts.length < 2 || parts.length > 65 || parts.includes(null) || parts[0].imag !== 0) return null;
   return { real: parts.map((c) => c.real), imag: parts.map((c) => c.imag) };
 }

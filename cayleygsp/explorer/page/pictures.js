@@ -18,7 +18,8 @@ function currentTheme() {
   for (const name of ["ground", "panel", "ink", "soft", "line", "strong", "accent", "warm", "edge", "beyond"]) {
     theme[name] = style.getPropertyValue(`--${name}`).trim();
   }
-  const stops = RAMPS[theme.dark ? "dark" : "light"].map((hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)));
+  const numbers = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+  const stops = RAMPS[theme.dark ? "dark" : "light"].map(numbers);
   theme.levels = Array.from({ length: 2 * LEVELS + 1 }, (_, k) => {
     const place = (k / (2 * LEVELS)) * (stops.length - 1), i = Math.min(Math.floor(place), stops.length - 2);
     const mix = stops[i].map((x, c) => Math.round(x + (place - i) * (stops[i + 1][c] - x)));
@@ -38,23 +39,14 @@ function level(relative, logarithmic) {
   return LEVELS + Math.sign(relative) * Math.round(part * LEVELS);
 }
 
-/** Return a number in few letters: 0.0123, 1,234, 1.2·10⁻⁵. */
-function short(x, digits = 3) {
-  if (x === 0) return "0";
-  if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
-  const size = Math.abs(x);
-  if (size >= 1e-3 && size < 1e5) return Number(x.toPrecision(digits)).toLocaleString("en-US", { maximumSignificantDigits: digits }).replace("-", "−");
-  const [front, power] = x.toExponential(digits - 1).split("e");
-  const mantissa = Number(front), raised = [...power.replace("+", "")].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("");
-  return (mantissa === 1 ? `10${raised}` : mantissa === -1 ? `−10${raised}` : `${mantissa}·10${raised}`).replace("-", "−");
-}
-
 /** Round numbers between two, about so many. */
 function roundTicks(low, high, count) {
   const raw = (high - low) / Math.max(count, 1), unit = Math.pow(10, Math.floor(Math.log10(raw)));
   const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= raw * 0.999);
   const ticks = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) ticks.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
+    ticks.push(Number((k * step).toPrecision(12)));
+  }
   return ticks;
 }
 
@@ -99,7 +91,7 @@ class Discs {
     this.words = new Uint32Array(this.image.data.buffer);
   }
 
-  /** The pixels of a disc as steps from its middle: those within, those on its edge, and how much of these is covered. */
+  /** The pixels of a disc as steps from its middle: those within, those on its edge and how much of these it covers. */
   mask(radius) {
     const within = [], edge = [], cover = [], reach = Math.ceil(radius + 0.5);
     for (let y = -reach; y <= reach; y++) {
@@ -114,13 +106,15 @@ class Discs {
 
   /** Discs of one size, with an outline if one is given. */
   brush(radius, outline) {
-    const size = radius * this.ratio, masks = [{ mask: this.mask(size - (outline ? 0.8 * this.ratio : 0)), color: null }];
-    return outline ? [{ mask: this.mask(size), color: outline }, ...masks] : masks;
+    const size = radius * this.ratio;
+    if (!outline) return [{ mask: this.mask(size), color: null }];
+    return [{ mask: this.mask(size), color: outline }, { mask: this.mask(size - 0.8 * this.ratio), color: null }];
   }
 
   /** Add a disc; one that reaches beyond the canvas is left out. */
   add(x, y, brush, color) {
-    for (const layer of brush) this.stamp(Math.round(x * this.ratio), Math.round(y * this.ratio), layer.mask, layer.color ?? color);
+    const left = Math.round(x * this.ratio), top = Math.round(y * this.ratio);
+    for (const layer of brush) this.stamp(left, top, layer.mask, layer.color ?? color);
   }
 
   stamp(x, y, { within, edge, cover, reach }, color) {
@@ -220,20 +214,17 @@ class GraphPicture {
 /** The scale of colours and its values. */
 function drawLegend(canvas, theme, largest, logarithmic) {
   const { pen, width } = prepared(canvas);
-  const span = Math.min(width - 70, 420), left = (width - span) / 2, count = 2 * LEVELS + 1, top = 2, height = 12;
-  for (let k = 0; k < count; k++) {
+  const span = Math.min(width - 70, 420), left = (width - span) / 2, colors = theme.levels.length, top = 2, height = 12;
+  for (let k = 0; k < colors; k++) {
     pen.fillStyle = rgb(theme.levels[k]);
-    pen.fillRect(left + (k * span) / count, top, span / count + 0.6, height);
+    pen.fillRect(left + (k * span) / colors, top, span / colors + 0.6, height);
   }
-  for (const sign of [-1, 1]) {
-    for (const part of [0, 2, 4]) {
-      if (sign < 0 && part === 0) continue;
-      const value = part === 0 ? 0 : logarithmic ? largest * Math.pow(10, -DECADES * (1 - part / 4)) : (largest * part) / 4;
-      const x = left + span / 2 + (sign * part * (span - span / count)) / 8;
-      polyline(pen, [[x, top + height], [x, top + height + 4]], theme.strong, 1);
-      const text = part === 0 && logarithmic ? `±${short(largest * Math.pow(10, -DECADES), 2)}` : (sign < 0 ? "−" : "") + short(value, 2);
-      write(pen, text, x, top + height + 13, theme.soft);
-    }
+  for (const part of [-1, -0.5, 0, 0.5, 1]) {
+    const size = logarithmic ? Math.pow(10, -DECADES * (1 - Math.abs(part))) : Math.abs(part);
+    const sign = part < 0 ? "−" : part === 0 && logarithmic ? "±" : "";
+    const x = left + (span + part * (span - span / colors)) / 2;
+    polyline(pen, [[x, top + height], [x, top + height + 4]], theme.strong, 1);
+    write(pen, sign + short(largest * size, 2), x, top + height + 13, theme.soft);
   }
 }
 
@@ -301,15 +292,17 @@ function drawTicks(pen, theme, box, ticks) {
 /** Frequencies as thin lines at the bottom of a box, the lowest ones darker. */
 function drawRug(pen, theme, box, places) {
   const top = box.bottom - 0.16 * (box.bottom - box.top);
-  for (const [from, to, color, width] of [[MARKED, places.length, theme.strong, 0.5], [0, Math.min(MARKED, places.length), theme.ink, 1]]) {
+  const lines = (from, to, color, width, alpha) => {
     pen.beginPath();
     for (let k = from; k < to; k++) { pen.moveTo(places[k], box.bottom); pen.lineTo(places[k], top); }
     pen.strokeStyle = color;
     pen.lineWidth = width;
-    pen.globalAlpha = from ? Math.min(1, 250 / Math.max(places.length, 1) + 0.25) : 1;
+    pen.globalAlpha = alpha;
     pen.stroke();
     pen.globalAlpha = 1;
-  }
+  };
+  lines(MARKED, places.length, theme.strong, 0.5, Math.min(1, 250 / Math.max(places.length, 1) + 0.25));
+  lines(0, Math.min(MARKED, places.length), theme.ink, 1, 1);
 }
 
 const responseTicks = ([low, high]) => roundTicks(low, high, 4).map((v) => [v, short(v)]);
@@ -326,20 +319,22 @@ function drawResponse(canvas, theme, data) {
   for (let m = 0; m <= 400; m++) {
     points.push((end * m) / 400);
     const angle = first + ((last - first) * m) / 400;
-    points.push(Math.min(-1 / Math.tan(angle / 2) / data.zoom, end));
+    points.push(Math.min(Math.max(-1 / Math.tan(angle / 2) / data.zoom, 0), end));
   }
   points.sort((a, b) => a - b);
-  polyline(pen, points.map((x) => [placeX(Math.max(x, 0)), box.placeY(polynomial.at(Math.max(x, 0)))]), theme.accent, 2);
+  polyline(pen, points.map((x) => [placeX(x), box.placeY(polynomial.at(x))]), theme.accent, 2);
 }
 
 /** Round frequencies whose labels keep clear of each other on the axis of angles. */
 function angleTicks(zoom, least) {
   const decade = Math.floor(Math.log10(1 / zoom)), taken = [-Math.PI, 0], ticks = [];
-  const decades = [-2, -1, 0, 1, 2, 3].map((k) => decade + k).sort((a, b) => Math.abs(a - decade) - Math.abs(b - decade));
+  // from the middle of the circle outwards, the rounder ones first
   for (const m of [1, 5, 2, 3]) {
-    for (const k of decades) {
-      const value = Number(`${m}e${k}`), angle = cayleyAngle(zoom * value);
-      if (Math.min(...taken.map((other) => Math.abs(angle - other))) >= least) { taken.push(angle); ticks.push(value); }
+    for (const k of [0, -1, 1, -2, 2, 3]) {
+      const value = Number(`${m}e${decade + k}`), angle = cayleyAngle(zoom * value);
+      if (taken.some((other) => Math.abs(angle - other) < least)) continue;
+      taken.push(angle);
+      ticks.push(value);
     }
   }
   return ticks;
@@ -357,8 +352,9 @@ function drawUnrolled(canvas, theme, data) {
     const high = polynomial.atAngle(end / 2) > (range[0] + range[1]) / 2;  // where the curve is not
     write(pen, "beyond λmax", (placeX(end) + box.right) / 2, high ? box.bottom - 12 : box.top + 12, theme.soft);
   }
-  const ticks = angleTicks(zoom, (42 * Math.PI) / (box.right - box.left)).map((v) => [placeX(cayleyAngle(zoom * v)), short(v)]);
-  drawTicks(pen, theme, box, [[box.left, "0"], ...ticks, [box.right - 3, "∞"]]);
+  const ticks = angleTicks(zoom, (42 * Math.PI) / (box.right - box.left));
+  const labels = ticks.map((value) => [placeX(cayleyAngle(zoom * value)), short(value)]);
+  drawTicks(pen, theme, box, [[box.left, "0"], ...labels, [box.right - 3, "∞"]]);
   drawRug(pen, theme, box, data.angles.map(placeX));
   const curve = Array.from({ length: 401 }, (_, m) => -Math.PI + (Math.PI * m) / 400);
   polyline(pen, curve.map((angle) => [placeX(angle), box.placeY(polynomial.atAngle(angle))]), theme.accent, 2);
@@ -369,7 +365,8 @@ function drawDecay(canvas, theme, data) {
   const { pen, width, height } = prepared(canvas), { beyond, bounds, tol } = data;
   const low = Math.log10(tol) - 1, high = 0.3, last = Math.max(beyond.length - 1, 1);
   const powers = roundTicks(Math.ceil(low), 0, 4).filter((p) => Number.isInteger(p));
-  const box = drawFrame(pen, theme, width, height, [low, high], powers.map((p) => [p, short(Math.pow(10, p))]), "hops k", 22);
+  const ticks = powers.map((power) => [power, short(Math.pow(10, power))]);
+  const box = drawFrame(pen, theme, width, height, [low, high], ticks, "hops k", 22);
   const placeX = (k) => box.left + 4 + (k / last) * (box.right - box.left - 10);
   drawTicks(pen, theme, box, roundTicks(0, last, 6).filter(Number.isInteger).map((k) => [placeX(k), short(k)]));
   const point = (value, k) => [placeX(k), box.placeY(Math.log10(Math.max(value, 1e-300)))];
@@ -377,16 +374,23 @@ function drawDecay(canvas, theme, data) {
   pen.beginPath();
   pen.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   pen.clip();
-  polyline(pen, [[box.left, box.placeY(Math.log10(tol))], [box.right, box.placeY(Math.log10(tol))]], theme.soft, 1, [2, 3]);
+  const level = box.placeY(Math.log10(tol));
+  polyline(pen, [[box.left, level], [box.right, level]], theme.soft, 1, [2, 3]);
   polyline(pen, Array.from(bounds, point), theme.warm, 1.5, [6, 4]);
   const measured = Array.from(beyond, point);
   polyline(pen, measured, theme.accent, 1.5);
   if (measured.length <= 60) {
-    for (const [x, y] of measured) { pen.beginPath(); pen.arc(x, y, 2.6, 0, 2 * Math.PI); pen.fillStyle = theme.accent; pen.fill(); }
+    pen.fillStyle = theme.accent;
+    for (const [x, y] of measured) {
+      pen.beginPath();
+      pen.arc(x, y, 2.6, 0, 2 * Math.PI);
+      pen.fill();
+    }
   }
   pen.restore();
-  const lines = [["outside k hops", theme.accent, []], [data.proved ? "proved" : "series", theme.warm, [6, 4]], ["tolerance", theme.soft, [2, 3]]];
+  const bound = data.proved ? "proved" : "series";
   let x = 2;
+  const lines = [["outside k hops", theme.accent, []], [bound, theme.warm, [6, 4]], ["tolerance", theme.soft, [2, 3]]];
   for (const [text, color, dash] of lines) {
     polyline(pen, [[x, 7], [x + 18, 7]], color, 1.6, dash);
     write(pen, text, x + 23, 7, theme.soft, "left");
