@@ -235,10 +235,14 @@ function drawHalfCircle(canvas, theme, data) {
   const place = (angle, r) => [cx + r * Math.cos(angle), cy - r * Math.sin(angle)];
   const color = (k) => theme.levels[gain > 0 ? level(values[k] / gain, false) : LEVELS];
   const brush = discs.brush(angles.length > 600 ? 2.8 : 3.6, theme.outline);
-  // all outlines below all discs: where these lie close together, their colours are seen
-  for (const layer of brush) {
-    for (let k = angles.length - 1; k >= MARKED; k--) discs.add(...place(angles[k], radius), [layer], color(k));
+  const dots = [];  // those that lie on another are left out
+  for (let k = angles.length - 1, last = Infinity; k >= MARKED; k--) {
+    if ((last - angles[k]) * radius < 0.4) continue;
+    last = angles[k];
+    dots.push([...place(last, radius), color(k)]);
   }
+  // all outlines below all discs: where these lie close together, their colours are seen
+  for (const layer of brush) for (const [x, y, shade] of dots) discs.add(x, y, [layer], shade);
   discs.show();
   for (let k = Math.min(MARKED, angles.length) - 1; k >= 0; k--) {
     const [x, y] = place(angles[k], radius), r = 5;
