@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 from torch import Tensor, distributed, nn
+from torch.distributed.rendezvous import rendezvous
 
 Value = TypeVar("Value")
 
@@ -73,7 +74,7 @@ class Ranks:
         """Return the network with gradients that are means over all processes."""
         if self.size == 1:
             return network
-        return nn.parallel.DistributedDataParallel(network, broadcast_buffers=False)
+        return nn.parallel.DistributedDataParallel(network)
 
     def seed_step(self, *numbers: int) -> None:
         """Seed torch for one step: other random numbers in each process, the same ones when the step is repeated."""
@@ -100,7 +101,10 @@ def process_group(device: str) -> Iterator[Ranks]:
         return
     if device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    distributed.init_process_group("nccl" if device == "cuda" else "gloo")
+    store, rank, size = next(rendezvous("env://"))
+    # torchrun keeps the store when it starts processes again: addresses of those before must not be found there
+    own = distributed.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    distributed.init_process_group("nccl" if device == "cuda" else "gloo", store=own, rank=rank, world_size=size)
     try:
         yield Ranks()
     finally:

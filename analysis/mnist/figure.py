@@ -22,8 +22,6 @@ _STYLES: dict[str, dict[str, Any]] = {
     CAYLEYNET: {"color": "#D55E00", "linestyle": "-"},
     JACOBI: {"color": "#0072B2", "linestyle": "-."},
 }
-_N_IMAGES = 8
-_N_CURVES = 6
 
 
 def draw(document: Document) -> Figure:
@@ -64,7 +62,7 @@ def _draw_filters(part: SubFigure, row: Document, frequencies: np.ndarray[Any, A
     """Draw filters of the first layer on the grid, above the responses of both layers."""
     part.suptitle(f"{NAMES[row['model']]}: filters of the largest norm", fontsize="small")
     above, below = part.subfigures(2, 1, height_ratios=[1.2, 2.7])
-    images = row["filters"][0]["images"][:_N_IMAGES]
+    images = row["filters"][0]["images"]
     for ax, image in zip(np.atleast_1d(above.subplots(1, len(images))), images, strict=True):
         largest = max(map(abs, image)) or 1.0
         ax.imshow(np.reshape(image, (SIDE, SIDE)), cmap="RdBu_r", vmin=-largest, vmax=largest)
@@ -82,7 +80,7 @@ def _draw_responses(ax: Axes, layer: Document, frequencies: np.ndarray[Any, Any]
     else:
         at = 2 * np.arctan(zoom * frequencies)
         name, ends = "π + arg C(hλ): the unrolled circle", f"layer {{}}, zoom {zoom:.3g}"
-    for response in layer["responses"][:_N_CURVES]:
+    for response in layer["responses"]:
         ax.plot(at, response, linewidth=1)
     ax.axvline(at[-1], color="0.6", linewidth=0.8, linestyle=":")
     ax.set(xlabel=name, ylabel="response", title=ends.format(number), xlim=(0, np.pi))

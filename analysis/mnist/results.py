@@ -16,6 +16,9 @@ from analysis.mnist.settings import CAYLEYNET, CHEBNET, DRAWN, FULL, JACOBI, LEN
 LEAST = {LENET: 99.2, CHEBNET: 99.0, CAYLEYNET: 99.1}
 MOST_RATIO = 1.4
 
+# Filters of a layer in the picture: curves of responses, and images on the grid.
+N_CURVES, N_IMAGES = 6, 8
+
 _LONG = ("filters", "loss", "validation", "validation_loss")
 
 
@@ -35,7 +38,7 @@ def collect(config: Config, runs: Sequence[Document]) -> Document:
                 "step_seconds": statistics.median(run["timing"]["step_cpu_seconds"] for run in same),
                 "test_seconds": statistics.median(run["timing"]["test_cpu_seconds"] for run in same),
                 "zooms": [run["numbers"]["zooms"] for run in same if run["numbers"]["zooms"]],
-                "filters": same[0]["numbers"]["filters"],
+                "filters": [_shown(layer) for layer in same[0]["numbers"]["filters"]],
             }
         )
     curves = [
@@ -47,6 +50,12 @@ def collect(config: Config, runs: Sequence[Document]) -> Document:
         {**run, "numbers": {name: value for name, value in run["numbers"].items() if name not in _LONG}} for run in runs
     ]
     return {"rows": rows, "curves": curves, "frequencies": frequencies().tolist(), "runs": kept}
+
+
+def _shown(layer: Document) -> Document:
+    """Return of the filters of a layer those that the picture has."""
+    most = {"responses": N_CURVES, "images": N_IMAGES}
+    return {name: value[: most[name]] if name in most else value for name, value in layer.items()}
 
 
 def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:

@@ -106,5 +106,5 @@ class Config:
 
 FULL = Config()
 QUICK = Config(
-    n_train=1_000, n_validation=200, n_test=200, features=(8, 16), hidden=64, order=4, epochs=3, batch=50, decay=0.8
+    n_train=1_000, n_validation=200, n_test=200, features=(8, 16), hidden=64, order=4, epochs=4, batch=50, lr=0.05
 )
