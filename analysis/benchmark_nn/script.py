@@ -19,9 +19,10 @@ from analysis.benchmark_nn.pyg import pyg_rows
 from analysis.benchmark_nn.settings import QUICK, Sizes
 from analysis.benchmark_nn.sparse_input import sparse_rows
 from analysis.benchmark_nn.steps import step_rows
+from analysis.benchmark_nn.training import training_rows
 from analysis.benchmark_nn.zooms import zoom_rows
 
-PARTS = (step_rows, network_rows, pyg_rows, edge_rows, zoom_rows, fresh_rows, sparse_rows)
+PARTS = (step_rows, network_rows, training_rows, pyg_rows, edge_rows, zoom_rows, fresh_rows, sparse_rows)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +58,7 @@ SCRIPT = Script(
     draw,
     tables=tables,
     lines=notes,
-    steps=lambda args: 14,
+    steps=lambda args: 17,
     arguments=add_arguments,
     check=check_arguments,
 )
