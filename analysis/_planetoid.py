@@ -26,6 +26,7 @@ PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 # Vertices after the labelled ones that are for validation.
 N_VALIDATION = 500
 
+
 class _Csr:
     """Takes the place of a pickled CSR matrix: it holds what was pickled and does nothing."""
 

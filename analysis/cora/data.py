@@ -68,9 +68,7 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     rest = order[~np.isin(order, train)]
     n_validation = min(N_VALIDATION, graph.validation.size)
     n_test = min(N_TEST, graph.test.size)
-    return Split(
-        train, np.sort(rest[:n_validation]), np.sort(rest[n_validation : n_validation + n_test])
-    )
+    return Split(train, np.sort(rest[:n_validation]), np.sort(rest[n_validation : n_validation + n_test]))
 
 
 @functools.lru_cache(maxsize=2)

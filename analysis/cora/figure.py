@@ -23,7 +23,9 @@ def draw(document: Document) -> Figure:
     ax = figure.subplots()
     rng = np.random.default_rng(0)
     for k, row in enumerate(reversed(rows)):
-        values = [100 * run["numbers"]["accuracy"] for run in document["runs"] if run["setting"]["model"] == row["model"]]
+        values = [
+            100 * run["numbers"]["accuracy"] for run in document["runs"] if run["setting"]["model"] == row["model"]
+        ]
         ax.plot(values, k + rng.uniform(-0.2, 0.2, len(values)), ".", color="0.75", markersize=3, zorder=1)
         ax.errorbar(row["mean"], k, xerr=row["sd"], fmt="o", color="black", markersize=5, capsize=2)
         if row["paper"] is not None:

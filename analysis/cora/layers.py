@@ -96,7 +96,7 @@ def series_length(zoom: float, order: int, tol: float) -> int:
 
 
 class Diffusion(nn.Module):
-    r"""A layer of a diffusion-convolutional network, Atwood and Towsley 2016: tanh of each feature of each hop, weighted.
+    r"""A layer of a diffusion-convolutional network (Atwood and Towsley 2016): tanh of weighted features of every hop.
 
     .. math:: Z_{j} = \tanh(w_j \odot P^j X), \quad j = 0, \dots, H, \qquad P = A / (d + 1),
 

@@ -12,8 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from analysis.cora.data import Inputs, core_laplacian
-from analysis.cora.layers import Diffusion, ShiftedCayleyConv, SparseDropout, SparseLinear, diffused_features, transition
+from analysis.cora.data import Inputs
+from analysis.cora.layers import (
+    Diffusion,
+    ShiftedCayleyConv,
+    SparseDropout,
+    SparseLinear,
+    diffused_features,
+    transition,
+)
 from analysis.cora.settings import (
     APPNP,
     CAYLEY,
@@ -172,7 +179,9 @@ class MixtureConv(nn.Module):
     def __init__(self, in_channels: int, out_channels: int, inputs: Inputs) -> None:
         super().__init__()
         pyg = importlib.import_module("torch_geometric.nn")
-        self.conv = pyg.GMMConv(in_channels, out_channels, dim=2, kernel_size=1, aggr="add", bias=False)
+        self.conv = pyg.GMMConv(in_channels, out_channels, dim=2, kernel_size=1, aggr="mean", bias=False)
+        nn.init.zeros_(self.conv.mu)
+        nn.init.ones_(self.conv.sigma)  # a wide Gaussian, where PyTorch Geometric may draw one of no width
         self.coordinates = nn.Linear(2, 2)
         degree = torch.bincount(inputs.edges[0], minlength=inputs.x.shape[0]).clamp(min=1)
         self.register_buffer("ends", degree.rsqrt()[inputs.edges].T.contiguous(), persistent=False)
@@ -220,7 +229,6 @@ def _cayley_layer(
         Without a matrix: it is the identity, and is not learned.
     """
     normalized = recipe.laplacian == NORMALIZED
-    kind = NORMALIZED if normalized else "combinatorial"
     zoom = recipe.zoom
     if recipe.laplacian == SCALED:
         zoom = recipe.scaled_zoom * 2 / float(inputs.combinatorial.lmax[0])

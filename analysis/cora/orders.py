@@ -103,13 +103,17 @@ def findings(document: Document) -> list[str]:
     sentences = []
     for laplacian in (NORMALIZED, SCALED):
         for coeffs in (COMPLEX, REAL):
-            both = [r for r in paper.ORDERS if {(CHEBNET, laplacian, REAL, r), (CAYLEY, laplacian, coeffs, r)} <= mean.keys()]
+            both = [
+                r
+                for r in paper.ORDERS
+                if {(CHEBNET, laplacian, REAL, r), (CAYLEY, laplacian, coeffs, r)} <= mean.keys()
+            ]
             above = [r for r in both if mean[CAYLEY, laplacian, coeffs, r] > mean[CHEBNET, laplacian, REAL, r]]
             if both:
                 orders = ", ".join(map(str, above)) or "none"
                 sentences.append(
-                    f"{LAPLACIANS[laplacian].capitalize()} Laplacian: CayleyNet with {coeffs} coefficients is above ChebNet "
-                    f"at orders {orders} of {', '.join(map(str, both))}."
+                    f"{LAPLACIANS[laplacian].capitalize()} Laplacian: CayleyNet with {coeffs} coefficients is above "
+                    f"ChebNet at orders {orders} of {', '.join(map(str, both))}."
                 )
     compared = [row for row in document["rows"] if row["paper"] is not None]
     if compared:
@@ -136,10 +140,10 @@ def markdown(document: Document) -> str:
         "The scaled unnormalized Laplacian is L·2/λ_max with eigenvalues from 0 to 2, for Cayley filters; ChebNet has "
         "2L/λ_max − I as always, a polynomial of the one being one of the other. The paper says 2L/λ_max − I for both. "
         "Its eigenvalues are negative at the lower end; Cayley filters of it are well defined, see "
-        "[experiments](../experiments.md), and are the rows \"scaled and shifted\".",
+        '[experiments](../experiments.md), and are the rows "scaled and shifted".',
         "",
         f"Both networks: {' and '.join(map(str, cayley['hidden']))} hidden features, Adam with a learning rate of "
-        f"{cayley['lr']:g}, dropout {cayley['dropout']:g}, weight decay {cayley['decay']:g}; the rest is in the JSON file.",
+        f"{cayley['lr']:g}, dropout {cayley['dropout']:g}, weight decay {cayley['decay']:g}; more is in the JSON file.",
         facts=config_lines(document),
     )
 

@@ -11,11 +11,11 @@ from analysis.cora.settings import DRAWN, EXTENDED, RANDOM, STANDARD
 
 _SPLITS = {
     STANDARD: "140 vertices are for training, 500 choose the network, 1,000 are for the test, as in Planetoid.",
-    EXTENDED: "All vertices but the 1,000 test vertices of Planetoid (1,708 of Cora) are for training; of those 1,000, in "
-    "the order of their numbers, the first half chooses the network and the second half is for the test. The paper does "
-    "not say which half is which.",
-    RANDOM: "Every run has a split of its own: 20 vertices of each class are for training, 500 others choose the network "
-    "and 1,000 are for the test. All models have the same splits, and the settings of the standard one.",
+    EXTENDED: "All vertices but the 1,000 test vertices of Planetoid (1,708 of Cora) are for training; of those 1,000, "
+    "in the order of their numbers, the first half chooses the network and the second half is for the test. The paper "
+    "does not say which half is which.",
+    RANDOM: "Every run has a split of its own: 20 vertices of each class are for training, 500 others choose the "
+    "network and 1,000 are for the test. All models have the same splits, and the settings of the standard one.",
 }
 
 
@@ -23,8 +23,8 @@ def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
     config = document["config"]
     lines = [
-        f"Test accuracy in %, mean ± population standard deviation over the runs; in brackets the paper's figure and the "
-        f"difference. {_SPLITS[config['split']] if config['dataset'] != DRAWN else 'The graph is drawn.'}",
+        "Test accuracy in %, mean ± population standard deviation over the runs; in brackets the paper's figure and "
+        f"the difference. {_SPLITS[config['split']] if config['dataset'] != DRAWN else 'The graph is drawn.'}",
         "",
         *markdown_table(*accuracy_table(document)),
         "",

@@ -73,10 +73,10 @@ def markdown(document: Document) -> str:
     return page(
         "Citation network: what the CayleyNets learned",
         document,
-        "Zooms are those of the Laplacian itself, not of the scaled one. In the picture, left: the shared filter of each "
-        "layer on the standard split, over its largest value, one curve per run. Right: of the filters of every pair of "
-        "channels on the extended split, the root of the mean square of each layer, over its largest value. Behind them "
-        "the density of the eigenvalues.",
+        "Zooms are those of the Laplacian itself, not of the scaled one. In the picture, left: the shared filter of "
+        "each layer on the standard split, over its largest value, one curve per run. Right: of the filters of every "
+        "pair of channels on the extended split, the root of the mean square of each layer, over its largest value. "
+        "Behind them the density of the eigenvalues.",
         "",
         *markdown_table(*table(document)),
         facts=config_lines(document),

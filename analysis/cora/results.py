@@ -87,7 +87,13 @@ def recipe_table(document: Document) -> tuple[list[str], list[list[str]]]:
 
 
 def _text(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        " ".join(map(str, value))
+        if isinstance(value, list | tuple)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def findings(document: Document) -> list[str]:

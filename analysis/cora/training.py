@@ -21,7 +21,9 @@ from analysis.cora.settings import ALL, DCNN, FIRST, LOSS, NORMALIZED, PATIENCE,
 from cayleygsp.nn import CayleyConv
 
 
-def train(config: Recipe, run: Run, checkpoint: Checkpoint, device: torch.device, data: Path | None = None) -> dict[str, Any]:
+def train(
+    config: Recipe, run: Run, checkpoint: Checkpoint, device: torch.device, data: Path | None = None
+) -> dict[str, Any]:
     """Train one network and return its numbers.
 
     The test vertices are looked at once, with the network that the validation vertices have chosen.
@@ -30,7 +32,9 @@ def train(config: Recipe, run: Run, checkpoint: Checkpoint, device: torch.device
     model = run.setting["model"]
     inputs = load_inputs(recipe.dataset, data, device)
     split = split_of(inputs.graph, recipe.split, run.seed)
-    training, validation, test = (torch.as_tensor(v, device=device) for v in (split.train, split.validation, split.test))
+    training, validation, test = (
+        torch.as_tensor(v, device=device) for v in (split.train, split.validation, split.test)
+    )
     with torch.random.fork_rng():
         torch.manual_seed(run.seed)
         network = make_network(model, recipe, inputs).to(device)
