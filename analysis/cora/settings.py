@@ -134,7 +134,7 @@ class Recipe:
 _GAT = Recipe(hidden=(8,), lr=0.005, dropout=0.6)
 _GCN = Recipe(epochs=200, patience=10, rule=WINDOW, decay_on=FIRST)
 _MONET = Recipe(lr=0.01, epochs=200, rule=LOSS)
-_SHARED = Recipe(lr=0.005, dropout=0.6, order=1, zoom=1.0)
+_SHARED = Recipe(lr=0.005, filter_lr=0.001, dropout=0.6, epochs=300)
 _DCNN = Recipe(hidden=(10,), order=1, lr=0.05, decay=0.0, dropout=0.0, epochs=100, patience=5, rule=WINDOW, batch=10)
 _PAIRS = Recipe(split=EXTENDED, lr=1e-3, dropout=0.5)
 _APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, decay=5e-3, decay_on=FIRST)
