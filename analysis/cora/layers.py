@@ -11,6 +11,8 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from analysis.cora.data import Inputs, by_rows
+from cayleygsp.engine.compiling import compiled
+from cayleygsp.engine.sparse_products import transposed_product
 from cayleygsp.nn import CayleyConv
 from cayleygsp.nn.coefficients import basis_at
 from cayleygsp.nn.combine_op import combine_terms
@@ -134,11 +136,22 @@ class _ValuesProduct(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         """Return both gradients."""
         values, weight, crow, col = ctx.saved_tensors
-        g = gradients[0]
-        rows = torch.repeat_interleave(torch.arange(crow.numel() - 1, device=col.device), crow.diff())
-        d_values = sum(g[rows, k] * weight[col, k] for k in range(g.shape[1]))
-        x = torch.sparse_csr_tensor(crow, col, values, (crow.numel() - 1, weight.shape[0]), check_invariants=False)
-        return d_values, torch.sparse.mm(x.transpose(0, 1), g), None, None
+        g, W = gradients[0].contiguous().numpy(), weight.contiguous().numpy()
+        d_values, d_weight = torch.empty_like(values), torch.zeros_like(weight, memory_format=torch.contiguous_format)
+        _entry_products(crow.numpy(), col.numpy(), g, W, d_values.numpy())
+        transposed_product(crow.numpy(), col.numpy(), values.detach().numpy(), g, d_weight.numpy())
+        return d_values, d_weight, None, None
+
+
+@compiled()
+def _entry_products(indptr, indices, g, W, out):  # type: ignore[no-untyped-def]
+    """Write the products of row i of g and row j of W for every entry (i, j) of a sparse matrix."""
+    for i in range(g.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            j, total = indices[p], np.float32(0)
+            for k in range(g.shape[1]):
+                total += g[i, k] * W[j, k]
+            out[p] = total
 
 
 def transition(inputs: Inputs) -> sparse.csr_array:

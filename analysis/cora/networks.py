@@ -151,7 +151,7 @@ def _by_pyg(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> nn.
     pyg = importlib.import_module("torch_geometric.nn")
     pairs = list(pairwise(sizes))
     if model == APPNP:
-        propagate = pyg.APPNP(recipe.order, recipe.alpha, dropout=recipe.dropout, cached=False)
+        propagate = pyg.APPNP(recipe.order, recipe.alpha, cached=True)
         return Decoupled(sizes, propagate, inputs.edges, recipe.dropout)
     if model == GCN:
         layers = [pyg.GCNConv(a, b, cached=True, bias=False) for a, b in pairs]
@@ -244,11 +244,14 @@ def _cayley_layer(
         real_coeffs=recipe.coeffs == REAL,
         shared_filter=shared,
     )
+    start = torch.from_numpy(start_coefficients(recipe)).float()
+    mixing = torch.eye(n_in) if filter_only else _glorot(n_in, n_out).detach().T
     if shared:
-        layer.set_coefficients(torch.from_numpy(start_coefficients(recipe)))
+        layer.set_coefficients(start)
         with torch.no_grad():
-            glorot = _glorot(n_in, n_out).T
-            layer.weight.copy_(torch.eye(n_in) if filter_only else glorot)
+            layer.weight.copy_(mixing)
+    else:
+        layer.set_coefficients(start[:, None, None] * mixing)
     if filter_only:
         layer.weight.requires_grad_(False)
     return layer

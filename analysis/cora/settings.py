@@ -136,15 +136,16 @@ _GCN = Recipe(epochs=200, patience=10, rule=WINDOW, decay_on=FIRST)
 _MONET = Recipe(lr=0.01, epochs=200, rule=LOSS)
 _SHARED = Recipe(lr=0.005, filter_lr=0.001, dropout=0.6, epochs=300)
 _DCNN = Recipe(hidden=(10,), order=1, lr=0.05, decay=0.0, dropout=0.0, epochs=100, patience=5, rule=WINDOW, batch=10)
-_PAIRS = Recipe(split=EXTENDED, lr=1e-3, dropout=0.5)
-_APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, decay=5e-3, decay_on=FIRST)
+_PAIRS = Recipe(split=EXTENDED, lr=0.005, filter_lr=0.005, epochs=150, patience=30, rule=LOSS)
+_CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.01, epochs=400, patience=30, rule=LOSS)
+_APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, decay=5e-3, decay_on=FIRST, epochs=300, rule=LOSS)
 _DECOUPLED = Recipe(hidden=(64,), order=4, zoom=3.0, alpha=0.1, decay=5e-3, decay_on=FIRST)
 
 RECIPES: dict[tuple[str, str], Recipe] = {
     (CAYLEY16, STANDARD): _SHARED,
     (CAYLEY64, STANDARD): dataclasses.replace(_SHARED, hidden=(64,)),
     (CAYLEY, STANDARD): dataclasses.replace(_PAIRS, split=STANDARD),
-    (CHEBNET, STANDARD): dataclasses.replace(_PAIRS, split=STANDARD),
+    (CHEBNET, STANDARD): dataclasses.replace(_CHEBNET, split=STANDARD),
     (GCN, STANDARD): _GCN,
     (GAT, STANDARD): _GAT,
     (MONET, STANDARD): _MONET,
@@ -153,12 +154,12 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (DECOUPLED, STANDARD): _DECOUPLED,
     (CAYLEY16, EXTENDED): dataclasses.replace(_SHARED, split=EXTENDED),
     (CAYLEY64, EXTENDED): dataclasses.replace(_SHARED, split=EXTENDED, hidden=(64,)),
-    (CAYLEY, EXTENDED): _PAIRS,
-    (CHEBNET, EXTENDED): _PAIRS,
+    (CAYLEY, EXTENDED): dataclasses.replace(_PAIRS, laplacian=SCALED, coeffs=REAL),
+    (CHEBNET, EXTENDED): _CHEBNET,
     (GCN, EXTENDED): dataclasses.replace(_GCN, split=EXTENDED, hidden=(32, 16)),
     (GAT, EXTENDED): dataclasses.replace(_GAT, split=EXTENDED),
     (MONET, EXTENDED): dataclasses.replace(_MONET, split=EXTENDED),
-    (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0),
+    (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, rule=LOSS, patience=20),
     (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),
     (DECOUPLED, EXTENDED): dataclasses.replace(_DECOUPLED, split=EXTENDED),
 }
