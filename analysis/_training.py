@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from analysis._checkpoint import Checkpoint
 from analysis._ranks import Ranks
 
+History = Mapping[str, list[float]]
+
 
 @dataclasses.dataclass
 class Fit:
@@ -37,6 +39,11 @@ class Fit:
         Factor of the learning rates as a function of the share of steps that is done.
     observe : callable
         ``observe()`` is called after ``evaluate()`` and returns numbers that are kept of every epoch, by name.
+    keep : callable, optional
+        ``keep(history)`` says whether the model of the last epoch is the one to keep so far, from the lists of what was
+        observed and ``validation``; by default the first of the best is.
+    stop : callable
+        ``stop(history)`` says whether the training ends before its last epoch.
     keep_last : bool
         Whether the last parameters are kept, not those that were best.
     keep_losses : bool
@@ -58,6 +65,8 @@ class Fit:
     epochs: int
     schedule: Callable[[float], float] = lambda share: 1.0
     observe: Callable[[], dict[str, float]] = dict
+    keep: Callable[[History], bool] | None = None
+    stop: Callable[[History], bool] = lambda history: False
     keep_last: bool = False
     keep_losses: bool = False
 
@@ -82,6 +91,8 @@ class Fit:
             state = self._restored(checkpoint)
             clock = _Clock(state["cpu_seconds"], state["seconds"])
             for epoch in range(state["epoch"], self.epochs):
+                if self.stop(_history(state)):  # asked before an epoch: a run that ended here ends here again
+                    break
                 order = _order(self.n_samples, seed, epoch)
                 for step in range(state["step"], steps):
                     share = (epoch * steps + step) / (self.epochs * steps)
@@ -107,7 +118,7 @@ class Fit:
             "validation": state["validation"],
             **state["observed"],
             **({"losses": state["losses"]} if self.keep_losses else {}),
-            "timing": {"cpu_seconds": cpu, "seconds": waking, "step_cpu_seconds": cpu / (self.epochs * steps)},
+            "timing": {"cpu_seconds": cpu, "seconds": waking, "step_cpu_seconds": cpu / (state["epoch"] * steps)},
         }
 
     def _step(self, indices: Tensor, ranks: Ranks) -> float:
@@ -128,7 +139,12 @@ class Fit:
             observed = self.observe()
         state["validation"] = [*state["validation"], value]
         state["observed"] = {name: [*state["observed"].get(name, []), number] for name, number in observed.items()}
-        if state["best_epoch"] < 0 or value > state["validation"][state["best_epoch"]]:
+        first = state["best_epoch"] < 0
+        if self.keep is not None:
+            better = self.keep(_history(state))
+        else:
+            better = not first and value > state["validation"][state["best_epoch"]]
+        if first or better:
             state["best_epoch"] = epoch
             if not self.keep_last:
                 state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
@@ -158,6 +174,10 @@ class Fit:
             "seconds": waking,
         }
         checkpoint.save(now)
+
+
+def _history(state: Mapping[str, Any]) -> History:
+    return {"validation": state["validation"], **state["observed"]}
 
 
 class _Clock:
