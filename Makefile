@@ -2,7 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+# Bytecode is written for what is used, when it is: most of what is installed is never loaded. It is written also where
+# PYTHONDONTWRITEBYTECODE is set, or every process of the tests would translate everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 READY := $(VENV)/.ready
 
 .PHONY: help report test lint pytest format clean
@@ -31,8 +34,8 @@ format: $(READY) ## let ruff rewrite the code
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=24'
-	$(PIP_INSTALL) --editable '.[dev]'
+	$(PIP_INSTALL) 'pip>=24'
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 clean: ## remove the environment, the caches and the report

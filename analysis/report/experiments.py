@@ -18,14 +18,16 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
     argv : sequence of str
         What all scripts are called with besides ``--quick``.
     """
-    from analysis import community, complexity, movielens
+    from analysis import community, complexity, cora, movielens
 
     with TemporaryDirectory() as work:
         _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
         _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
+        _, classified = cora.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
     numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
-    return [_learning(trained), _timing(timed), _completion(completed)], numbers
+    numbers["cora"] = classified["rows"]
+    return [_learning(trained), _timing(timed), _completion(completed), _citations(classified)], numbers
 
 
 def _learning(trained: Document) -> Section:
@@ -93,4 +95,25 @@ def _completion(completed: Document) -> Section:
             )
         ],
         Table(*movielens.error_table(completed)),
+    )
+
+
+def _citations(classified: Document) -> Section:
+    from analysis import cora
+
+    return Section(
+        "Citation network, in small",
+        [
+            "Papers are classified by their words and by whom they cite. The graph is drawn and the training short; "
+            "that of the paper is python -m analysis.cora.",
+        ],
+        [
+            Picture.from_figure(
+                "cora",
+                cora.draw(classified),
+                "Test accuracy of every network.",
+                "Test accuracy in % of every network: dots are runs, the black dot their mean.",
+            )
+        ],
+        Table(*cora.accuracy_table(classified)),
     )
