@@ -27,6 +27,7 @@ def test_short_cases_are_timed_more_often_and_hopeless_ones_are_not():
     assert wants_turn({"exact": []}, "exact", 3, 25)
     assert wants_turn({"exact": [short] * 24}, "exact", 3, 25)
     assert not wants_turn({"exact": [short] * 25}, "exact", 3, 25)
+    assert wants_turn({"exact": [short] + [3 * long] * 3}, "exact", 3, 25)  # disturbed, and still short
     assert wants_turn({"exact": [long] * 2}, "exact", 3, 25)
     assert not wants_turn({"exact": [long] * 3}, "exact", 3, 25)
     assert not wants_turn({"exact": [1.01 * BUDGET]}, "exact", 3, 25)
