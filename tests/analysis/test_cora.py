@@ -45,6 +45,7 @@ from analysis.cora.settings import (
     LOSS,
     MODELS,
     MONET,
+    NAMES,
     PATIENCE,
     RANDOM,
     RECIPES,
@@ -370,6 +371,10 @@ def test_findings_follow_the_numbers():
     lines = results.findings({"rows": [row(CAYLEY16, 80.0), row(GCN, 81.5)]})
     assert "not within one deviation" in lines[0]
     assert "in the paper GCN <" in lines[2]
+    one = {"model": CAYLEY, "mean": 88.0, "sd": 0.5, "paper": 88.09, "validation": 86.0}
+    lines = results.findings({"rows": [one], "config": {"split": EXTENDED}})
+    assert "+2.00 to +2.00 points on the test half" in lines[-1]
+    assert f"{NAMES[CAYLEY]} 87.00" in lines[-1]
 
 
 @pytest.mark.parametrize(
