@@ -128,7 +128,7 @@ def _halves(document: Document) -> list[str]:
     apart = [row["mean"] - row["validation"] for row in document["rows"]]
     both = "; ".join(f"{NAMES[r['model']]} {(r['mean'] + r['validation']) / 2:.2f}" for r in document["rows"])
     return [
-        f"The two halves are not alike: the same networks have {min(apart):+.2f} to {max(apart):+.2f} points on the test "
-        "half, compared with the validation half, by which they were chosen. The paper does not say which half is "
+        f"The two halves are not alike: the same networks have {min(apart):+.2f} to {max(apart):+.2f} points on the "
+        "test half, compared with the validation half, which chose them. The paper does not say which half is "
         f"which. Means of both: {both}."
     ]
