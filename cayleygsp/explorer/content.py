@@ -91,7 +91,7 @@ def page_content(
     rng : numpy.random.Generator or int, optional
         For layout and spectral density.
     """
-    check_size(L)
+    _check_size(L)
     h = None if start.zoom is None else _check_zoom(start.zoom, L)
     order = _check_order(start.order)
     vertex = None if start.vertex is None else check_vertex(start.vertex, L.n_vertices)
@@ -119,7 +119,7 @@ def page_content(
     }
 
 
-def check_size(L: Laplacian) -> None:
+def _check_size(L: Laplacian) -> None:
     """Reject a graph that is too large for a page."""
     if L.n_vertices > MOST_VERTICES:
         raise ValueError(f"`graph` must have at most {MOST_VERTICES:,} vertices for a page, got {L.n_vertices:,}")

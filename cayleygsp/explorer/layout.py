@@ -11,10 +11,10 @@ import numpy as np
 from scipy import fft, sparse
 from scipy.sparse import csgraph
 
-from cayleygsp._typing import FloatArray, IntArray
+from cayleygsp._typing import ComplexArray, FloatArray, IntArray
 
-# Vertices that distances are measured from, rounds of pulling and pushing, cells along each side of the grid.
-_PIVOTS, _ROUNDS, _CELLS = 24, 120, 128
+# Vertices that distances are measured from, rounds of pulling and pushing, the most cells along a side of the grid.
+_PIVOTS, _ROUNDS, _MOST_CELLS = 24, 120, 128
 
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
@@ -53,9 +53,10 @@ def force_layout(W: sparse.csr_array, rng: np.random.Generator | int | None = No
     centres = _component_centres(sizes)
     x += centres[component]
     upper = sparse.triu(W, k=1, format="coo")
+    kernels = _push_kernels(min(int(4 * np.sqrt(n)) + 12, _MOST_CELLS))
     for round in range(_ROUNDS):
         reach = max(0.15 * np.sqrt(n), 1.0) * (1 - round / _ROUNDS) ** 2 + 0.01
-        force = _push(x) + _pull(x, upper.row, upper.col) + 0.05 * (centres[component] - x)
+        force = _push(x, kernels) + _pull(x, upper.row, upper.col) + 0.05 * (centres[component] - x)
         length = np.linalg.norm(force, axis=1, keepdims=True)
         x += force * (np.minimum(length, reach) / np.maximum(length, 1e-12))
     return x
@@ -71,7 +72,7 @@ def _unfolded(W: sparse.csr_array) -> FloatArray:
         columns.append(hops)
         near = np.minimum(near, hops)
         start = int(near.argmax())
-    D = np.column_stack(columns) ** 1.0
+    D = np.column_stack(columns)
     D -= D.mean(axis=0)
     _, _, V = np.linalg.svd(D, full_matrices=False)
     x = np.zeros((n, 2))
@@ -104,27 +105,32 @@ def _pull(x: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
     return total
 
 
-def _push(x: FloatArray) -> FloatArray:
+def _push_kernels(cells: int) -> list[ComplexArray]:
+    """Return the transforms of both parts of the push on a grid, in cells: x/|x|², softened within a cell."""
+    offset = fft.fftfreq(2 * cells, 1 / (2 * cells))
+    o = np.meshgrid(offset, offset, indexing="ij")
+    return [fft.rfft2(part / (o[0] ** 2 + o[1] ** 2 + 1)) for part in o]
+
+
+def _push(x: FloatArray, kernels: list[ComplexArray]) -> FloatArray:
     """Return the push of all vertices, that of one as the inverse of its distance."""
-    low, high = x.min(axis=0), x.max(axis=0)
-    cell = max(float((high - low).max()), 1e-6) / (_CELLS - 2)
+    padded = kernels[0].shape[0]
+    cells, low = padded // 2, x.min(axis=0)
+    cell = max(float((x.max(axis=0) - low).max()), 1e-6) / (cells - 2)
     place = (x - low) / cell
     corner = place.astype(np.int64)
     part = place - corner
-    mass = np.zeros(_CELLS * _CELLS)
+    mass = np.zeros(cells * cells)
     corners = []
     for dx in range(2):
         for dy in range(2):
             weight = np.abs(1 - dx - part[:, 0]) * np.abs(1 - dy - part[:, 1])
-            flat = (corner[:, 0] + dx) * _CELLS + corner[:, 1] + dy
+            flat = (corner[:, 0] + dx) * cells + corner[:, 1] + dy
             corners.append((flat, weight))
             mass += np.bincount(flat, weight, mass.size)
-    spectrum = fft.rfft2(mass.reshape(_CELLS, _CELLS), (2 * _CELLS, 2 * _CELLS))
-    offset = fft.fftfreq(2 * _CELLS, 1 / (2 * _CELLS)) * cell
-    ox, oy = np.meshgrid(offset, offset, indexing="ij")
-    inverse = 1 / (ox**2 + oy**2 + max(cell, 0.3) ** 2)
+    spectrum = fft.rfft2(mass.reshape(cells, cells), (padded, padded))
     force = np.empty_like(x)
-    for axis, o in enumerate((ox, oy)):
-        field = fft.irfft2(spectrum * fft.rfft2(o * inverse), (2 * _CELLS, 2 * _CELLS))[:_CELLS, :_CELLS].ravel()
+    for axis, kernel in enumerate(kernels):
+        field = fft.irfft2(spectrum * kernel, (padded, padded))[:cells, :cells].ravel()
         force[:, axis] = sum(weight * field[flat] for flat, weight in corners)
-    return force
+    return force / cell

@@ -83,7 +83,7 @@ def explorer_page(
     (True, False)
     """
     L = laplacian if isinstance(laplacian, Laplacian) else make_laplacian(graph, laplacian)
-    G = graph if isinstance(graph, Graph) else Graph(_adjacency(L), coords=_coordinates(graph))
+    G = graph if isinstance(graph, Graph) else _as_graph(graph, L)
     if G.n_vertices != L.n_vertices:
         raise ValueError(f"`laplacian` must have {G.n_vertices} vertices as the graph, got {L.n_vertices}")
     content = page_content(G, L, filters, Start(vertex, zoom, order), rng)
@@ -130,17 +130,14 @@ def write_explorer(path: str | os.PathLike[str], graph: GraphLike, **options: An
     return place
 
 
-def _adjacency(L: Laplacian) -> Any:
+def _as_graph(graph: GraphLike, L: Laplacian) -> Graph:
+    """Return the edges of a Laplacian, with the coordinates of a PyGSP graph and the name of a networkx graph."""
     W = -L.matrix
     W.setdiag(0)
     W.eliminate_zeros()
-    return W
-
-
-def _coordinates(graph: GraphLike) -> np.ndarray | None:
-    """Return the coordinates of a PyGSP graph, if that is what it is and it has some."""
-    coords = getattr(graph, "coords", None)
-    return coords if isinstance(coords, np.ndarray) and coords.ndim == 2 and coords.shape[1] in (2, 3) else None
+    coords, name = getattr(graph, "coords", None), getattr(graph, "name", "")
+    drawable = isinstance(coords, np.ndarray) and coords.ndim == 2 and coords.shape[1] in (2, 3)
+    return Graph(W, coords=coords if drawable else None, name=name if isinstance(name, str) else "")
 
 
 def _joined_scripts() -> str:

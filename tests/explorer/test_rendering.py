@@ -12,7 +12,7 @@ from scipy import sparse
 
 import cayleygsp as cg
 from cayleygsp.explorer import NamedFilter, explorer_page, write_explorer
-from cayleygsp.explorer.spectrum import ShownFrequencies, shown_frequencies
+from cayleygsp.explorer.spectrum import ShownFrequencies
 
 EVIL = '</script><img src=x onerror="window.hacked=1"><!--'
 
@@ -94,33 +94,19 @@ def test_any_graph_is_taken(kind):
     assert 0 <= told["start"]["vertex"] < 34
 
 
+def test_pygsp_graphs_keep_their_coordinates_and_networkx_graphs_their_name():
+    ring = cg.gallery.ring(12)
+    assert content(explorer_page(ring.to_pygsp()))["places"] == content(explorer_page(ring))["places"]
+    assert content(explorer_page(nx.path_graph(4), "normalized"))["name"] == "A graph"
+    assert content(explorer_page(nx.Graph([(0, 1)], name="an edge")))["name"] == "an edge"
+
+
 def test_coordinates_are_kept_in_proportion():
     grid = cg.gallery.grid(5, 9)
     told = content(explorer_page(grid))
     sides = grid.coords.max(axis=0) - grid.coords.min(axis=0)
     assert sides.min() < sides.max()
     assert {box["length"] for box in told["places"].values()} == {45}
-
-
-def test_the_page_starts_with_the_lowest_frequencies_on_half_of_the_half_circle():
-    L = cg.laplacian(cg.gallery.communities(rng=0))
-    frequencies = shown_frequencies(L)
-    assert frequencies.certificate == "exact"
-    np.testing.assert_allclose(frequencies.values, np.linalg.eigvalsh(L.matrix.toarray()).clip(0), atol=1e-10)
-    assert cg.zoom.angles(frequencies.values[14:15], frequencies.start_zoom)[0] == pytest.approx(-np.pi / 2)
-
-
-def test_frequencies_of_large_graphs_are_estimated(monkeypatch):
-    monkeypatch.setattr("cayleygsp.explorer.spectrum.MOST_DENSE", 100)
-    monkeypatch.setattr("cayleygsp.report.frequencies.DENSE_VERTICES", 100)
-    L = cg.laplacian(cg.gallery.grid(30))
-    lam = np.linalg.eigvalsh(L.matrix.toarray())
-    frequencies = shown_frequencies(L, rng=0)
-    assert frequencies.certificate == "estimated"
-    assert (np.diff(frequencies.values) >= 0).all()
-    np.testing.assert_allclose(frequencies.values[:20], lam[:20], atol=1e-3)
-    quantiles = np.quantile(frequencies.values[40:], [0.25, 0.5, 0.75])
-    np.testing.assert_allclose(quantiles, np.quantile(lam[40:], [0.25, 0.5, 0.75]), atol=0.15)
 
 
 def test_a_file_is_replaced(tmp_path):

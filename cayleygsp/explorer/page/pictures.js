@@ -3,7 +3,6 @@
 const LEVELS = 24;  // colours of each sign
 const DECADES = 3;  // of a logarithmic scale of colours
 const FONT = '11.5px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-const MARKED = 15;  // lowest frequencies that stand out, as in the paper's first figure
 
 // From strongly negative over zero to strongly positive: blue and orange, told apart by every kind of eyes.
 const RAMPS = {

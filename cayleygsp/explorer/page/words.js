@@ -1,5 +1,7 @@
 // Words: what the numbers mean, as text.
 
+const MARKED = 15;  // lowest frequencies that stand out, as in the paper's first figure
+
 const count = (k) => k.toLocaleString("en-US");
 const plural = (k, word) => `${count(k)} ${word}${k === 1 ? "" : "s"}`;
 
