@@ -17,6 +17,7 @@ import analysis.community
 from analysis import report
 from analysis.community import script as community
 from analysis.complexity import settings as complexity
+from analysis.mnist import script as mnist
 from analysis.movielens import script as movielens
 from analysis.report import experiments, methods, script
 from analysis.report.findings import describe_runs
@@ -25,6 +26,7 @@ from analysis.report.spectrum import compute_spectrum
 from cayleygsp._files import write_files
 from cayleygsp._format import format_measured
 from cayleygsp._html import Section
+from tests.analysis.killed_rank import TINY
 
 PICTURES = ("graph", "density", "spectrum", "resolution", "design")
 PICTURES += ("response", "denoising", "methods", "bounds", "decay")
@@ -107,15 +109,17 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     compute, little = analysis.community.compute, ["--workers", "1", "--epochs", "2"]
     monkeypatch.setattr(analysis.community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
     monkeypatch.setattr(movielens, "QUICK", dataclasses.replace(movielens.QUICK, steps=10))
+    monkeypatch.setattr(mnist, "QUICK", TINY)
     sections, numbers = experiments.experiment_sections(["--seed", "3"])
     names = [picture.name for section in sections for picture in section.pictures]
-    assert names == ["community", "complexity", "movielens"]
-    learning, timing, completion = sections
+    assert names == ["community", "complexity", "movielens", "mnist"]
+    learning, timing, completion, classification = sections
     assert [row[0] for row in learning.table.rows] == ["CayleyNet, exact", "ChebNet"]
     assert len(learning.closing) == 2
     assert {row["model"] for row in numbers["community"]} == {"exact", "ChebNet"}
     assert len(timing.table.rows) == len(complexity.MODELS)
     assert len(completion.table.rows) == len(numbers["movielens"]) == len(movielens.QUICK_MODELS)
+    assert len(classification.table.rows) == len(numbers["mnist"]) == len(mnist.QUICK_MODELS)
 
 
 def test_full_run_has_the_experiments_on_its_page(tmp_path, monkeypatch, short):
