@@ -18,6 +18,7 @@ from cayleygsp.nn.frame import (
     default_nodes,
     frame_at,
     frame_table,
+    sizes,
     spectral_nodes,
     weights_of,
 )
@@ -59,12 +60,22 @@ class FramedConv(GraphConv):
 
     def _make_frame(self) -> None:
         """Fill in the table of coordinates, on the device and in the precision of the zoom."""
-        self._frame, self._frame_start = self._tables(self.log_zoom.dtype, self.log_zoom.device)
+        tables = self._tables(self.in_channels, self.log_zoom.dtype, self.log_zoom.device)
+        self._frame, self._frame_start = tables
 
-    def _tables(self, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Return the table of coordinates and the first log h of it."""
+    def _tables(self, in_channels: int, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Return the table of coordinates, with functions of the sizes of the layer, and the first log h of it."""
         first, table = frame_table(self.order, self.real_coeffs, self._nodes)
+        table = table * sizes(self._fan_in(in_channels), self.n_coeffs)
         return torch.tensor(table, dtype=dtype, device=device), torch.tensor(first, dtype=dtype, device=device)
+
+    def _fan_in(self, in_channels: int) -> int:
+        """Return how many filters add up to one output; one as long as it is not known."""
+        return 1 if self.shared_filter else max(in_channels, 1)
+
+    def _give_shape(self, in_channels: int) -> None:
+        super()._give_shape(in_channels)
+        self._make_frame()
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         super()._apply(fn, recurse)
@@ -197,13 +208,18 @@ class FramedConv(GraphConv):
         """
         device = coefficients.device if self.log_zoom.is_meta else self.log_zoom.device
         c, log_zoom = coefficients.to(device), log_zoom.to(device)
+        in_channels = self.in_channels if self.shared_filter else c.shape[-2]
         with full_precision(c):
             if isinstance(exact, Tensor) and exact.shape == c.shape and exact.dtype == c.dtype and not c.is_meta:
                 w = exact.detach().to(device)
-                if torch.equal(coefficients_of(w, frame_at(*self._tables(c.dtype, device), log_zoom)), c):
+                if torch.equal(coefficients_of(w, frame_at(*self._tables(in_channels, c.dtype, device), log_zoom)), c):
                     return w.to(coefficients.device)
             finer = torch.promote_types(c.dtype, self.log_zoom.dtype)
-            return weights_of(c, frame_at(*self._tables(finer, device), log_zoom)).to(coefficients).contiguous()
+            return (
+                weights_of(c, frame_at(*self._tables(in_channels, finer, device), log_zoom))
+                .to(coefficients)
+                .contiguous()
+            )
 
 
 def _are_nodes(nodes: Any) -> bool:

@@ -99,3 +99,14 @@ def test_all_processes_get_the_coordinates_of_a_large_graph():
     L = cg.laplacian(cg.gallery.ring(600), "normalized")
     one, two = (CayleyConv(1, 1, 1).adapt_to(L).state_dict()["frequencies"] for _ in range(2))
     assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_channels_found_at_the_first_call_give_the_same_coordinates(options):
+    known, lazy = CayleyConv(7, 3, 2, **options), CayleyConv(-1, 3, 2, **options)
+    lazy.double()
+    lazy.float()(torch.ones(4, 7), torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]]))
+    name = "coeffs" if "shared_filter" in options else "weight"
+    with torch.no_grad():
+        getattr(lazy, name).copy_(getattr(known, name))
+    assert torch.equal(lazy.coefficients(), known.coefficients())
