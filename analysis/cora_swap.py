@@ -143,8 +143,8 @@ def markdown(document: Document) -> str:
         "5e-4 on all parameters, early stopping, the standard split, as in PyTorch Geometric's benchmark. The accuracy "
         "is that at the least validation loss. How the sizes of CayleyConv's functions depend on the number of input "
         "channels was chosen with this network on eight random splits of the vertices outside the test set, drawn like "
-        "the standard one (20 for training of each class, 500 for validation). Neither this split nor its seeds decided "
-        "on it; an earlier choice had been looked at on this split and was left for being below ChebConv.",
+        "the standard one (20 for training of each class, 500 for validation). Neither this split nor its seeds "
+        "decided on it; an earlier choice had been looked at on this split and was left for being below ChebConv.",
         "",
         *(f"- {line}" for line in conclusions(document)),
         "",

@@ -33,7 +33,7 @@ from cayleygsp.responses.basis import power_basis, zoom_derivative
 # Functions of a mean square below ε² are not stretched to size one.
 RIDGE = 0.01
 
-# Sizes of the functions, and root mean square of the outputs at the start relative to the inputs, with one input channel.
+# With one input channel: sizes of the functions, and root mean square of the outputs at the start, the inputs having 1.
 STRETCH, START = 3.0, 0.3
 
 # The table of E: its ends, as logarithms of the zoom times the middle of the spectrum, and its steps.
@@ -70,10 +70,10 @@ def sizes(in_channels: int, n_coeffs: int) -> FloatArray:
 
     .. math:: d_j = 3^{1/n}\, (1 + j)^{-(1 - 1/n)}, \qquad n \text{ input channels}
 
-    A single filter is identified from all its outputs: its functions are alike, and large, so that a step of the weights
-    counts for as much beside one of log h. An output of many channels is moved by all of them at once and has far more
-    weights than it can tell apart: there the first functions, which vary least over the spectrum, are of size one, and
-    function j starts smaller, moves less and decays faster, like 1 / (1 + j).
+    A single filter is identified from all its outputs: its functions are alike, and large, so that a step of the
+    weights counts for as much beside one of log h. An output of many channels is moved by all of them at once and has
+    far more weights than it can tell apart: there the first functions, which vary least over the spectrum, are of size
+    one, and function j starts smaller, moves less and decays faster, like 1 / (1 + j).
 
     Parameters
     ----------
