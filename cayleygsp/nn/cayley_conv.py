@@ -89,7 +89,8 @@ class CayleyConv(FramedConv):
     -----
     Weights start uniform, of a size at which an output has the standard deviation of the inputs times 0.3 to the power
     1/in_channels, if their frequencies are spread evenly: one small filter lets the zoom start in the right direction.
-    A shared filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it is.
+    A shared filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it
+    is.
 
     What is learned are not the :math:`c_j` but weights in coordinates that let plain optimisers find the zoom, see
     :mod:`cayleygsp.nn.frame` and :meth:`adapt_to`. Weight decay acts on them: on the mean square of the responses over
@@ -99,8 +100,8 @@ class CayleyConv(FramedConv):
     learned numbers themselves under ``coordinates``, and under ``frequencies`` those that the coordinates were made
     for. Loading it is exact, so that training goes on where it stood; where ``coordinates`` are missing or do not
     belong to the coefficients, weights are computed from these, to rounding. The parameters themselves are no state:
-    ``load_state_dict(dict(layer.named_parameters()))`` takes weights for coefficients, and ``functional_call`` with a
-    ``state_dict`` takes coefficients for weights.
+    ``load_state_dict(dict(layer.named_parameters()))`` misses the frequencies, and ``functional_call`` refuses a
+    ``state_dict``.
 
     Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
     except for method "exact".

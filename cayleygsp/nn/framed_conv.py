@@ -54,6 +54,18 @@ class FramedConv(GraphConv):
         self.register_buffer("_frame_start", None, persistent=False)
 
     @property
+    def frequencies(self) -> Tensor:
+        """The frequencies that the coordinates were made for, in double precision; see :meth:`adapt_to`."""
+        return torch.tensor(self._nodes, dtype=torch.float64, device="cpu")
+
+    @frequencies.setter
+    def frequencies(self, value: Any) -> None:
+        raise AttributeError(
+            "`frequencies` cannot be set, use adapt_to; functional_call takes what named_parameters gives, not a "
+            "state_dict, which holds coefficients"
+        )
+
+    @property
     def n_coeffs(self) -> int:
         """Real parameters of one filter."""
         return basis_size(self.order, real=self.real_coeffs)
@@ -166,23 +178,27 @@ class FramedConv(GraphConv):
             learned, c = destination[name], self.coefficients().contiguous()
             destination[name] = c if keep_vars else c.detach()
             destination[prefix + _EXACT] = learned
-        destination[prefix + _NODES] = torch.tensor(self._nodes, dtype=torch.float64, device="cpu")
+        destination[prefix + _NODES] = self.frequencies
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: list[str], *lists: list[str]
+    ) -> None:
         name = prefix + self._learned_name
         given, exact = state_dict.get(name), state_dict.pop(prefix + _EXACT, None)
         nodes = state_dict.pop(prefix + _NODES, None)
         log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
         kept, convert = self._nodes, self._can_convert(given, log_zoom)
+        if nodes is None and strict:  # parameters by their names are no state: they are no coefficients
+            missing.append(prefix + _NODES)
         if isinstance(nodes, Tensor) and nodes.is_meta:
             nodes = None
         if nodes is not None and not _are_nodes(nodes):
-            args[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
+            lists[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
         elif nodes is not None and (convert or (given is None and self._is_unknown)):
             self._nodes = tuple(nodes.double().tolist())
         if convert:
             state_dict[name] = self._weights_to_load(given.detach(), exact, log_zoom.detach())
-        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, *lists)
         if name in state_dict:
             state_dict[name] = given
         if self._nodes != kept or (self._frame.dtype, self._frame.device) != (
