@@ -11,6 +11,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import numpy as np
 from scipy import sparse
@@ -85,11 +88,14 @@ class Store(ABC):
         The largest degree of the graph.
     in_order : bool
         Whether the numbers of the parts are the user's.
+    token : str
+        A name that no other store has.
     """
 
     starts: IntArray
     max_degree: float
     in_order: bool
+    token: str
 
     @property
     def n_parts(self) -> int:
@@ -122,9 +128,11 @@ class Store(ABC):
 
 
 class MemoryStore(Store):
-    """Parts in the memory of this process."""
+    """Parts in the memory of this process; a copy that is sent to a thread of this process is the same one."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
+        self.token = f"memory-{uuid4().hex}"
+        _STORES[self.token] = self
         self.parts = tuple(parts)
         self.starts = np.append(0, np.cumsum([part.rows.n_rows for part in parts])).astype(np.int64)
         self.max_degree = max((float(part.rows.degrees.max(initial=0.0)) for part in parts), default=0.0)
@@ -134,6 +142,17 @@ class MemoryStore(Store):
     def part(self, p: int) -> Part:
         """Return a part."""
         return self.parts[p]
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return _in_this_process, (self.token,)
+
+
+_STORES: WeakValueDictionary[str, MemoryStore] = WeakValueDictionary()
+
+
+def _in_this_process(token: str) -> MemoryStore:
+    """Return parts that are in the memory of this process."""
+    return _STORES[token]
 
 
 def is_range(vertices: IntArray, start: int) -> bool:

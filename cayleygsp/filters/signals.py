@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,6 +55,40 @@ def n_columns(signals: Array, *, by_filter: bool = False) -> int:
     """Return the real columns of a block of signals, or of one for each filter: a complex one stands as two."""
     shape = signals.shape[1 + by_filter :]
     return math.prod(shape) * (2 if signals.dtype.kind == "c" else 1)
+
+
+def signal_block(signals: Any, method: FilterMethod, gain: float, *, by_filter: bool = False) -> SignalBlock:
+    """Return signals as a block that a method filters; those in parts know their own form of it.
+
+    Parameters
+    ----------
+    signals : numpy.ndarray or SignalsApart
+        As the Laplacian's ``check_signals`` returns them.
+    method, gain, by_filter
+        As for :class:`SignalBlock`.
+    """
+    if isinstance(signals, SignalsApart):
+        return signals.as_block(method, gain, by_filter=by_filter)
+    return SignalBlock(signals, method, gain, by_filter=by_filter)
+
+
+class SignalsApart(ABC):
+    """Signals that are not in the memory of this process, on a graph that is not either.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape (n,) or (n, m).
+    dtype : numpy.dtype
+        Type of the numbers.
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @abstractmethod
+    def as_block(self, method: FilterMethod, gain: float, *, by_filter: bool = False) -> SignalBlock:
+        """Return them as a block that a method filters."""
 
 
 class SignalBlock:

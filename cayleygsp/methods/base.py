@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -37,12 +37,15 @@ class Applied:
         Passes over the graph: products of the Laplacian with the block of signals, real or complex.
     residuals : tuple of numpy.ndarray
         For iterative methods, the residual norms of each power's solve, relative to the signal.
+    note : str
+        How a graph in parts was worked on.
     """
 
     signals: Array
     error_bound: float | FloatArray
     n_matvecs: int
     residuals: tuple[FloatArray, ...] = ()
+    note: str = ""
 
 
 class FilterMethod(ABC):
@@ -87,8 +90,8 @@ class FilterMethod(ABC):
         applied = self.apply(f, certify=certify)
         bound = np.asarray(applied.error_bound)
         if self.is_bank:
-            return Applied(applied.signals, bound[:, None], applied.n_matvecs, applied.residuals)
-        return Applied(applied.signals[None], bound[None], applied.n_matvecs, applied.residuals)
+            return replace(applied, error_bound=bound[:, None])
+        return replace(applied, signals=applied.signals[None], error_bound=bound[None])
 
     def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""

@@ -1,0 +1,97 @@
+"""Who does the work of the parts: this process, or the workers of a cluster."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cayleygsp._typing import Array
+
+#: What stands for a result: the result itself, or where a cluster has it.
+Handle = Any
+
+#: Told how many degrees are done, and of how many.
+Progress = Callable[[int, int], None]
+
+
+class Executor(ABC):
+    """Calls functions on parts; the functions change nothing that they are given.
+
+    Attributes
+    ----------
+    task_bytes : float
+        What a core can read from memory in the time that a task costs beside its work.
+    wire_bytes : float
+        What a core can read from memory while one byte goes from part to part.
+    words : str
+        What it is.
+    n_threads : int or None
+        Threads of a part; None for as many as are useful.
+    """
+
+    task_bytes: float
+    wire_bytes: float
+    words: str
+    n_threads: int | None = 1
+
+    @abstractmethod
+    def call(self, p: int, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """Let a function be called where part p is; handles among the arguments stand for their results."""
+
+    @abstractmethod
+    def put(self, p: int, array: Array) -> Handle:
+        """Bring an array to where part p is."""
+
+    @abstractmethod
+    def commit(self, handles: Sequence[Handle]) -> list[Handle]:
+        """Begin with what was called, and keep these results; results of other calls are dropped when they are used."""
+
+    @abstractmethod
+    def values(self, handles: Sequence[Handle]) -> list[Any]:
+        """Return results."""
+
+    def keep(self, handles: Sequence[Handle], before: Sequence[Handle]) -> list[Handle]:
+        """Keep results in two places until the next ones are kept; return handles that hold them.
+
+        Parameters
+        ----------
+        handles : sequence of Handle
+            One per part; they have been committed.
+        before : sequence of Handle
+            What the call before returned, which is let go when these are safe.
+        """
+        return []
+
+    def wait(self, handles: Sequence[Handle]) -> None:
+        """Return when results are there; raise what calls have raised."""
+        return
+
+    def close(self) -> None:
+        """Let go of what was put."""
+        return
+
+
+class Synchronous(Executor):
+    """Everything at once in this process, one part after the other."""
+
+    task_bytes = 2e5
+    wire_bytes = 2.0
+    words = "one after the other"
+    n_threads = None
+
+    def call(self, p: int, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """Call the function."""
+        return function(*arguments)
+
+    def put(self, p: int, array: Array) -> Handle:
+        """Return the array."""
+        return array
+
+    def commit(self, handles: Sequence[Handle]) -> list[Handle]:
+        """Return the results, which are there."""
+        return list(handles)
+
+    def values(self, handles: Sequence[Handle]) -> list[Any]:
+        """Return the results, which are there."""
+        return list(handles)
