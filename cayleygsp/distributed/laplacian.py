@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import weakref
 from functools import cached_property
 from pathlib import Path
@@ -241,8 +240,8 @@ class DistributedLaplacian(Laplacian):
     def with_lmax(self, lmax: float) -> DistributedLaplacian:
         """Return the same Laplacian with another upper bound of its spectrum, see :meth:`Laplacian.with_lmax`."""
         self.check_lmax(check_positive(lmax, "lmax"))
-        other = copy.copy(self)
-        other.lmax = float(lmax)
+        other = object.__new__(DistributedLaplacian)
+        other.__dict__.update(self.__dict__, lmax=float(lmax))
         return other
 
     def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:

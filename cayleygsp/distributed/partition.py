@@ -77,5 +77,5 @@ def _metis_labels(W: sparse.csr_array, n_parts: int) -> IntArray:
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     beside = W.indices != rows
     xadj = np.append(0, np.cumsum(np.bincount(rows[beside], minlength=W.shape[0])))
-    _, labels = pymetis.part_graph(n_parts, xadj=xadj, adjncy=W.indices[beside])
+    _, labels = pymetis.part_graph(n_parts, pymetis.CSRAdjacency(xadj, W.indices[beside]))
     return np.asarray(labels, np.int64)
