@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -160,16 +160,12 @@ class ClusterExecutor(Executor):
         # half of all parts on, which is another worker
         there = [p + max(self.n_parts // 2, 1) for p in range(self.n_parts)]
         copies = [self.call(p, _touch, state) for p, state in zip(there, handles, strict=True)]
-        return [*handles, *self._hold(before, copies)]
+        return [*handles, *self.hold(before, copies)]
 
-    def let_go(self, before: Sequence[Handle], after: Sequence[Handle]) -> list[Handle]:
-        """Return handles that hold results until others are there."""
-        return self._hold(before, after)
-
-    def _hold(self, before: Iterable[Handle], after: Sequence[Handle]) -> list[Handle]:
-        """Hold results in two places until others are there: two tasks wait for both."""
+    def hold(self, before: Sequence[Handle], after: Sequence[Handle]) -> list[Handle]:
+        """Hold what was kept on both workers until other results are there: two tasks wait for that."""
         gate = self.call(0, _gate, *after)
-        kept = [one for one in before if isinstance(one, Future) and "-advance-" in str(one.key)]
+        kept = [one for one in before if "-advance-" in str(one.key)]
         holds = [self.call(p + q, _touch, state, gate) for p, state in enumerate(kept) for q in range(2)]
         return self.commit([gate, *holds])
 

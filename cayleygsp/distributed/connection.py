@@ -102,7 +102,7 @@ def connect(client: Any) -> Client:
         except ValueError:
             n_workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
             cluster = LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
+                n_workers=n_workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=":0"
             )
             return Client(cluster)
     if isinstance(client, Client):

@@ -63,6 +63,10 @@ class Executor(ABC):
         """
         return []
 
+    def hold(self, before: Sequence[Handle], after: Sequence[Handle]) -> list[Handle]:
+        """Hold what was kept until other results are there; return handles that do."""
+        return []
+
     def wait(self, handles: Sequence[Handle]) -> None:
         """Return when results are there; raise what calls have raised."""
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,7 @@ class DistributedLaplacian(Laplacian):
         self.executor = executor
         self.progress: Progress | None = None
         self.lmin = 0.0
+        self.lock = RLock()
         self._exchanges: dict[int, Exchange] = {}
         self._hops: dict[tuple[int, int, str], int] = {}
         self._rings: list[tuple[IntArray, IntArray]] | None = None
@@ -183,6 +185,45 @@ class DistributedLaplacian(Laplacian):
         store, executor = place_parts(cut_graph(W, labels, n_parts), client, folder)
         return cls(store, kind, executor, degrees_per_exchange=degrees_per_exchange, keep_every=keep_every)
 
+    @classmethod
+    def from_folder(
+        cls,
+        folder: str | Path,
+        kind: LaplacianKind = "combinatorial",
+        *,
+        client: Any = None,
+        check: bool = True,
+        degrees_per_exchange: int | None = None,
+        keep_every: int = KEEP_EVERY,
+    ) -> DistributedLaplacian:
+        """Take parts that are in a folder, as :func:`cut_edges` or :meth:`from_graph` write them.
+
+        Parameters
+        ----------
+        folder : str or pathlib.Path
+            The folder, which all workers must see; see :mod:`cayleygsp.distributed.folder` for what is in it.
+        kind, client, degrees_per_exchange, keep_every
+            As for :meth:`from_graph`.
+        check : bool
+            Whether checksums and all numbers are looked at first, by the workers: files that are not those of the
+            manifest, parts that overlap or miss vertices, and edges whose halves differ are then found before any work.
+
+        Raises
+        ------
+        FileNotFoundError, InputError
+            If there is no such folder, or it does not hold parts of one undirected graph.
+        """
+        check_choice(kind, "kind", KINDS)
+        from cayleygsp.distributed.connection import executor_of, seen_store
+        from cayleygsp.distributed.folder import FolderStore
+        from cayleygsp.distributed.folder_checks import check_folder
+
+        executor = executor_of(client, FolderStore(folder).n_parts)
+        store = seen_store(folder, executor)
+        if check:
+            check_folder(store, executor)
+        return cls(store, kind, executor, degrees_per_exchange=degrees_per_exchange, keep_every=keep_every)
+
     def __repr__(self) -> str:
         return (
             f"DistributedLaplacian(n_vertices={self.n_vertices}, n_edges={self.n_edges}, kind={self.kind!r}, "
@@ -254,6 +295,14 @@ class DistributedLaplacian(Laplacian):
             at_most=self.lmax_bound,
         )
 
+    def check_signals(self, signals: Any) -> Any:
+        """Return signals of shape (n,) or (n, m) that can be filtered; Dask arrays stay where they are."""
+        if type(signals).__module__.partition(".")[0] != "dask":
+            return super().check_signals(signals)
+        from cayleygsp.distributed.dask_signals import DaskSignals
+
+        return DaskSignals(signals, self)
+
     def _exchange(self, hops: int) -> Exchange:
         if hops not in self._exchanges:
             self._exchanges[hops] = plan_exchange(self.executor, self.store, hops)
@@ -290,13 +339,18 @@ class DistributedLaplacian(Laplacian):
             Signals.
         """
         if not isinstance(f, np.ndarray):
-            return f.sum_series(self, lmax, coeffs, dtype)
+            return f.sum_series(lmax, coeffs, dtype)
+        with self.lock:
+            return self._sum_array(lmax, coeffs, f, dtype)
+
+    def _sum_array(self, lmax: float, coeffs: FloatArray, f: Array, dtype: Any) -> tuple[Array, str]:
         vertices = [self.store.part(p).vertices for p in range(self.n_parts)]
         pieces = [self.executor.put(p, self._rows_of(f, p, own)) for p, own in enumerate(vertices)]
         answers, note = self.sum_pieces(lmax, coeffs, pieces, f.shape[1], dtype)
         out = np.empty((coeffs.shape[0], *f.shape), dtype)
         for own, y in zip(vertices, self.executor.values(answers), strict=True):
             out[:, own] = y
+        self.executor.close()
         return out, note
 
     def _rows_of(self, f: Array, p: int, vertices: IntArray) -> Array:

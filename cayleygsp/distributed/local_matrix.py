@@ -174,3 +174,10 @@ def local_matrix(store: Store, p: int, kind: LaplacianKind, hops: int, dtype: An
     L, _ = laplacian_rows(store, around, kind)
     graph = prepare_graph(L, dtype, reorder=False)
     return LocalMatrix(graph, around.ends, {one.source: one.slots for one in imports(store, around)})
+
+
+def whole_matrix(store: Store, kind: LaplacianKind, dtype: Any) -> KernelGraph:
+    """Put all parts together, in the numbers of the parts."""
+    rows = join_rows([store.part(p).rows for p in range(store.n_parts)])
+    everything = Region(0, rows, np.zeros(0, np.int64), np.array([store.n_vertices]))
+    return prepare_graph(laplacian_rows(store, everything, kind)[0], dtype, reorder=False)

@@ -107,21 +107,34 @@ def sum_in_parts(
     degree = program.coeffs.shape[1] - 1
     states = [executor.call(p, first_state, f, program) for p, f in enumerate(signals)]
     kept: list[Handle] = []
-    kept_at = 0
+    marks: list[tuple[int, list[Handle]]] = []
     for before, n_steps in blocks(degree, exchange.hops):
-        if before - kept_at >= keep_every:
+        if before - (marks[-1][0] if marks else 0) >= keep_every:
             states = executor.commit(states)
             kept = executor.keep(states, kept)
-            kept_at = before
-            if progress is not None:
-                executor.wait(states)
-                progress(before, degree)
+            marks.append((before, states))
+            if len(marks) > 1:  # no more than two intervals are under way
+                _reach(executor, *marks[-2], degree, progress)
+                marks = marks[-1:]
         states = _step_all(executor, store, exchange, program, states, n_steps)
     answers = executor.commit([executor.call(p, answer, state, program) for p, state in enumerate(states)])
-    executor.wait(answers)
-    if progress is not None:
-        progress(degree, degree)
+    held = executor.hold(kept, answers)
+    del kept, states
+    for mark in marks:
+        _reach(executor, *mark, degree, progress)
+    marks = []
+    _reach(executor, degree, answers, degree, progress)
+    del held
     return answers
+
+
+def _reach(
+    executor: Executor, at: int, handles: Sequence[Handle], degree: int, progress: Progress | None
+) -> None:
+    """Wait until a degree is reached, and tell of it."""
+    executor.wait(handles)
+    if progress is not None:
+        progress(at, degree)
 
 
 def _step_all(

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array, FloatArray, IntArray, LaplacianKind
-from cayleygsp.distributed.local_matrix import Import, LocalMatrix, imports, local_matrix, region
+from cayleygsp.distributed.local_matrix import Import, LocalMatrix, imports, local_matrix, region, whole_matrix
 from cayleygsp.distributed.parts import Store
 from cayleygsp.distributed.worker_cache import CACHE, memory_share
+from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.part_steps import advance_rows
 from cayleygsp.engine.recurrence import aligned_empty, column_tiles
 
@@ -186,6 +187,12 @@ def prepared(store: Store, p: int, program: Program) -> LocalMatrix:
     return CACHE.get(
         key, lambda: local_matrix(store, p, program.kind, program.hops, np.dtype(program.dtype)), _memory_share()
     )
+
+
+def whole_graph(store: Store, kind: LaplacianKind, dtype: str) -> KernelGraph:
+    """Return the matrix of the whole graph in the numbers of the parts, made once in each process."""
+    key = (store.token, "whole", kind, dtype)
+    return CACHE.get(key, lambda: whole_matrix(store, kind, np.dtype(dtype)), _memory_share())
 
 
 def _memory_share() -> int:

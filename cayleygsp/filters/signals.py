@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -44,11 +44,33 @@ class Restored:
         where the answer is not finite.
     overflows : bool
         Whether some number is beyond the range of its type.
+    lost : numpy.ndarray
+        What of the rounding was measured on the way back; the rest is the same for all vertices together.
     """
 
     signals: Array
     rounding: FloatArray
     overflows: bool
+    lost: FloatArray
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What is known of all vertices where a block holds some of them.
+
+    Attributes
+    ----------
+    n_vertices : int
+        Number of vertices.
+    peaks : numpy.ndarray
+        Largest absolute value of each real column.
+    norms : numpy.ndarray, optional
+        Norm of each real column as it is filtered.
+    """
+
+    n_vertices: int
+    peaks: FloatArray
+    norms: FloatArray | None = None
 
 
 def n_columns(signals: Array, *, by_filter: bool = False) -> int:
@@ -91,6 +113,15 @@ class SignalsApart(ABC):
         """Return them as a block that a method filters."""
 
 
+class Precision(Protocol):
+    """What a block must know of a method."""
+
+    promotes: bool
+
+    def working_dtype(self, dtype: Any) -> Any:
+        """Return the precision to compute in for signals of the given precision."""
+
+
 class SignalBlock:
     """Signals as one real block in a safe range, and the way back to the caller's shape and type of numbers.
 
@@ -107,6 +138,8 @@ class SignalBlock:
         Largest gain of the filters.
     by_filter : bool
         Whether there is a block for each filter.
+    whole : Whole, optional
+        What is known of all vertices, if these are some of them.
 
     Attributes
     ----------
@@ -114,7 +147,16 @@ class SignalBlock:
         What the method filters; a complex column stands as two real ones.
     """
 
-    def __init__(self, signals: Array, method: FilterMethod, gain: float, *, by_filter: bool = False) -> None:
+    def __init__(
+        self,
+        signals: Array,
+        method: Precision,
+        gain: float,
+        *,
+        by_filter: bool = False,
+        whole: Whole | None = None,
+    ) -> None:
+        self.whole = whole
         self.shape = signals.shape[1:] if by_filter else signals.shape
         self.dtype = signals.dtype
         self.gain = gain
@@ -125,7 +167,10 @@ class SignalBlock:
         if self.is_complex:
             columns = np.ascontiguousarray(columns).view(real_dtype)
         working = np.dtype(method.working_dtype(real_dtype))
-        self.peaks = _peaks(columns).max(axis=0) if by_filter else _peaks(columns)
+        if whole is not None:
+            self.peaks = whole.peaks
+        else:
+            self.peaks = find_peaks(columns).max(axis=0) if by_filter else find_peaks(columns)
         self.exponents = _exponents(self.peaks, working, gain)
         if self.exponents is not None:
             columns = np.ldexp(columns.astype(working, copy=False), -self.exponents)
@@ -136,6 +181,8 @@ class SignalBlock:
     @cached_property
     def norms(self) -> FloatArray:
         """The norm of each real column as it is filtered, all blocks of it together."""
+        if self.whole is not None and self.whole.norms is not None:
+            return self.whole.norms
         if self.real.ndim == 2:
             return column_norms(self.real)
         return np.sqrt(sum(column_norms(block) ** 2 for block in self.real))
@@ -143,16 +190,18 @@ class SignalBlock:
     def restore(self, y: Array) -> Restored:
         """Return one filter's answer of shape (n, m) as the caller's signals were, with what was lost by that."""
         result, rounding, overflows = y, self._underflow(y.dtype), False
+        lost = np.zeros_like(rounding)
         if y.dtype != self.real_dtype or self.exponents is not None:
             result, lost = self._round(y, self.real_dtype)
             rounding = rounding + lost
             overflows = bool(np.isinf(rounding).any())
         elif not seems_finite(y):
             beyond = ~np.isfinite(y).all(axis=0)
-            rounding, overflows = np.where(beyond, np.inf, rounding), bool(beyond.any())
+            lost, overflows = np.where(beyond, np.inf, 0.0), bool(beyond.any())
+            rounding = rounding + lost
         if self.is_complex:
             result = np.ascontiguousarray(result).view(self.dtype)
-        return Restored(result.reshape(self.shape), rounding, overflows)
+        return Restored(result.reshape(self.shape), rounding, overflows, lost)
 
     def _round(self, y: Array, target: Any) -> tuple[Array, FloatArray]:
         """Scale back and round to the caller's type; the distance is measured, overflow and underflow included."""
@@ -179,7 +228,8 @@ class SignalBlock:
         if self.gain == 0:
             return np.zeros_like(self.peaks)
         peaks = self.peaks if self.exponents is None else np.ldexp(self.peaks, -self.exponents)
-        lost = _OPERATIONS * _SMALLEST[dtype] * math.sqrt(self.real.shape[-2])
+        n_vertices = self.real.shape[-2] if self.whole is None else self.whole.n_vertices
+        lost = _OPERATIONS * _SMALLEST[dtype] * math.sqrt(n_vertices)
         of_response = _OPERATIONS * _SMALLEST[_DOUBLE]
         if 0.0 in peaks.tolist():  # a signal of zeros loses nothing
             return np.where(peaks > 0, lost / np.where(peaks > 0, peaks, np.inf) + of_response, 0.0)
@@ -192,7 +242,7 @@ class SignalBlock:
         return float(bounds[0]) if len(self.shape) == 1 else bounds
 
 
-def _peaks(columns: Array) -> FloatArray:
+def find_peaks(columns: Array) -> FloatArray:
     """Return the largest absolute value of each column, as float64."""
     if columns.size <= _NUMBERS:
         return np.abs(columns).max(axis=-2, initial=0.0).astype(np.float64, copy=False)
