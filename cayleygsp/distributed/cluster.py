@@ -69,14 +69,12 @@ class ClusterExecutor(Executor):
 
     def workers(self) -> list[str]:
         """Return the addresses of the workers, in a fixed order."""
-        return sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        return sorted(self.client.nthreads())
 
     def folder(self) -> Path:
         """Return a folder for this executor's files, which goes with it."""
         if self._folder is None:
-            self._folder = Path(
-                tempfile.mkdtemp(prefix="cayleygsp-", dir=dask.config.get("temporary-directory", None))
-            )
+            self._folder = Path(tempfile.mkdtemp(prefix="cayleygsp-", dir=dask.config.get("temporary-directory", None)))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
 
@@ -157,9 +155,9 @@ class ClusterExecutor(Executor):
         """Let each result have a copy on a second worker."""
         if len(self.workers()) < 2:
             return []
-        # half of all parts on, which is another worker
-        there = [p + max(self.n_parts // 2, 1) for p in range(self.n_parts)]
-        copies = [self.call(p, _touch, state) for p, state in zip(there, handles, strict=True)]
+        # its own worker, and that of half of all parts on: Dask may have moved the part to either
+        away = max(self.n_parts // 2, 1)
+        copies = [self.call(p + q, _touch, state) for p, state in enumerate(handles) for q in (0, away)]
         return [*handles, *self.hold(before, copies)]
 
     def hold(self, before: Sequence[Handle], after: Sequence[Handle]) -> list[Handle]:

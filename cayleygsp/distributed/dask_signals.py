@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from cayleygsp.distributed.steps import whole_graph
 from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.filters.signals import Restored, SignalBlock, SignalsApart, Whole, find_peaks
 from cayleygsp.methods.base import FilterMethod, column_norms
-
-if TYPE_CHECKING:
-    from cayleygsp.distributed.laplacian import DistributedLaplacian
 
 
 class DaskSignals(SignalsApart):
@@ -43,7 +40,7 @@ class DaskSignals(SignalsApart):
         If shape or type are not those of signals.
     """
 
-    def __init__(self, signals: Any, laplacian: DistributedLaplacian) -> None:
+    def __init__(self, signals: Any, laplacian: Any) -> None:
         n = laplacian.n_vertices
         if not hasattr(signals, "chunks"):
             raise TypeError(f"`signals` must be a NumPy or a Dask array, got {type(signals).__name__}")
@@ -165,10 +162,7 @@ class _RowBlock(_ClusterBlock):
         rounding = said[0][0] + lost
         if not self.direct:
             parts = executor.commit(
-                [
-                    executor.call(0, _rows_for_chunk, store, low, high, *parts)
-                    for low, high in pairwise(self.edges)
-                ]
+                [executor.call(0, _rows_for_chunk, store, low, high, *parts) for low, high in pairwise(self.edges)]
             )
         array = _dask_array(parts, self.edges, self.signals.shape, self.dtype, axis=0)
         return Restored(array, rounding, any(one[2] for one in said), lost)
@@ -297,7 +291,11 @@ def _restored(x: Array, y: Array, i: int, form: tuple[Any, ...]) -> Restored:
 
 
 def _facts(restored: Restored) -> tuple[FloatArray, FloatArray, bool]:
-    return restored.rounding - np.where(np.isfinite(restored.lost), restored.lost, 0.0), restored.lost, restored.overflows
+    return (
+        restored.rounding - np.where(np.isfinite(restored.lost), restored.lost, 0.0),
+        restored.lost,
+        restored.overflows,
+    )
 
 
 def _signals(restored: Restored) -> Array:

@@ -187,7 +187,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise InputError(f"{quoted(file)} is not a manifest of parts: {type(error).__name__} {error}") from None
     if said != (FORMAT, VERSION):
-        raise InputError(f"{quoted(file)} must be of format {FORMAT!r}, version {VERSION}, got {said[0]!r}, {said[1]!r}")
+        raise InputError(
+            f"{quoted(file)} must be of format {FORMAT!r}, version {VERSION}, got {said[0]!r}, {said[1]!r}"
+        )
     whole = all(isinstance(n, int) and n >= 0 for _, *sizes in counts for n in sizes)
     if not counts or not whole or sum(n for _, n, _ in counts) != n_vertices:
         raise InputError(f"{quoted(file)} must have parts whose vertices add up to `n_vertices`, {n_vertices!r}")
@@ -195,7 +197,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         if not isinstance(name, str) or Path(name).name != name or name in ("", ".", ".."):
             raise InputError(f"{quoted(file)} must name folders beside it, got {name!r}")
     if any(one != {f"{name}.npy" for name in ARRAYS} for one in names):
-        raise InputError(f"{quoted(file)} must name the files {', '.join(f'{name}.npy' for name in ARRAYS)} of each part")
+        raise InputError(
+            f"{quoted(file)} must name the files {', '.join(f'{name}.npy' for name in ARRAYS)} of each part"
+        )
     return manifest
 
 

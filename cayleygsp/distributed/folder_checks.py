@@ -48,7 +48,9 @@ def _check_vertices(store: FolderStore) -> None:
             raise InputError(f"{_name(store, p)}: parts must not overlap, got vertex {again} in another part too")
         seen[vertices] = True
     if not seen.all():
-        raise InputError(f"{quoted(store.folder)}: parts must hold every vertex, and vertex {int(np.argmin(seen))} is missing")
+        raise InputError(
+            f"{quoted(store.folder)}: parts must hold every vertex, and vertex {int(np.argmin(seen))} is missing"
+        )
 
 
 def check_part(store: FolderStore, p: int) -> list[int]:

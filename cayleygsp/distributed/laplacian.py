@@ -324,7 +324,9 @@ class DistributedLaplacian(Laplacian):
     def _count_rings(self) -> list[tuple[IntArray, IntArray]]:
         if self._rings is None:
             most = [int(max(_MOST_AROUND * size, _FREE_AROUND)) for size in self.part_sizes]
-            calls = [self.executor.call(p, count_rings, self.store, p, _MOST_HOPS, most[p]) for p in range(self.n_parts)]
+            calls = [
+                self.executor.call(p, count_rings, self.store, p, _MOST_HOPS, most[p]) for p in range(self.n_parts)
+            ]
             self._rings = self.executor.values(self.executor.commit(calls))
         return self._rings
 
@@ -382,9 +384,7 @@ class DistributedLaplacian(Laplacian):
         degree, dtype = coeffs.shape[1] - 1, np.dtype(dtype)
         exchange = self._exchange(self._choose_hops(degree, n_columns, dtype))
         program = Program(self.kind, lmax, coeffs, dtype.str, exchange.hops, self.executor.n_threads)
-        answers = sum_in_parts(
-            self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress
-        )
+        answers = sum_in_parts(self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
         return answers, self._describe(exchange, degree, n_columns * dtype.itemsize)
 
     def exchanged_bytes(self, degree: int, n_columns: int = 1, dtype: Any = np.float64) -> int:

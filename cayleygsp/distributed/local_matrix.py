@@ -168,7 +168,7 @@ class LocalMatrix:
         return self.graph.n_bytes + sum(slots.nbytes for slots in self.slots.values())
 
 
-def local_matrix(store: Store, p: int, kind: LaplacianKind, hops: int, dtype: Any) -> LocalMatrix:
+def prepare_part(store: Store, p: int, kind: LaplacianKind, hops: int, dtype: Any) -> LocalMatrix:
     """Prepare a part for exchanges of the values up to ``hops`` edges away."""
     around = region(store, p, hops)
     L, _ = laplacian_rows(store, around, kind)

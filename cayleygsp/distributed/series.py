@@ -128,9 +128,7 @@ def sum_in_parts(
     return answers
 
 
-def _reach(
-    executor: Executor, at: int, handles: Sequence[Handle], degree: int, progress: Progress | None
-) -> None:
+def _reach(executor: Executor, at: int, handles: Sequence[Handle], degree: int, progress: Progress | None) -> None:
     """Wait until a degree is reached, and tell of it."""
     executor.wait(handles)
     if progress is not None:
@@ -145,9 +143,7 @@ def _step_all(
     for p, state in enumerate(states):
         takes = exchange.counts[p]
         sources = [q for q, counts in takes.items() if counts[n_steps]]
-        pieces = [
-            executor.call(q, cut_piece, states[q], exchange.rows[p, q], takes[q], n_steps) for q in sources
-        ]
+        pieces = [executor.call(q, cut_piece, states[q], exchange.rows[p, q], takes[q], n_steps) for q in sources]
         stepped.append(executor.call(p, advance, store, p, program, state, n_steps, sources, *pieces))
     return stepped
 
@@ -173,9 +169,7 @@ def cheapest_hops(
         Bytes that a step moves for an entry of the matrix.
     """
     most = min([degree, *(ends.size - 1 for ends, _ in rings)])
-    costs = [
-        _cost_per_degree(executor, rings, hops, row_bytes, entry_bytes) for hops in range(1, max(most, 1) + 1)
-    ]
+    costs = [_cost_per_degree(executor, rings, hops, row_bytes, entry_bytes) for hops in range(1, max(most, 1) + 1)]
     return 1 + int(np.argmin(costs))
 
 

@@ -110,9 +110,7 @@ def _lower(rows: _LaplacianRows, d: FloatArray, sources: Sequence[int], *pieces:
     return float(max(d[u], quotients[v != u].max(initial=0.0)))
 
 
-def _row_sums(
-    rows: _LaplacianRows, m: FloatArray, sources: Sequence[int], *pieces: FloatArray
-) -> tuple[float, float]:
+def _row_sums(rows: _LaplacianRows, m: FloatArray, sources: Sequence[int], *pieces: FloatArray) -> tuple[float, float]:
     """Return the largest row and column sums behind the rounding norm."""
     ones = rows.absolute_product(np.ones(m.size), sources, [np.ones(piece.size) for piece in pieces])
     return float((m * ones).max(initial=0.0)), float(rows.absolute_product(m, sources, pieces).max(initial=0.0))
@@ -277,4 +275,3 @@ class SpectrumInParts:
 
     def _values(self, handles: Sequence[Handle]) -> list:
         return self.executor.values(handles)
-

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array, FloatArray, IntArray, LaplacianKind
-from cayleygsp.distributed.local_matrix import Import, LocalMatrix, imports, local_matrix, region, whole_matrix
+from cayleygsp.distributed.local_matrix import Import, LocalMatrix, imports, prepare_part, region, whole_matrix
 from cayleygsp.distributed.parts import Store
 from cayleygsp.distributed.worker_cache import CACHE, memory_share
 from cayleygsp.engine.packed import KernelGraph
@@ -185,7 +185,7 @@ def prepared(store: Store, p: int, program: Program) -> LocalMatrix:
     """Return the matrix of a part, made once in each process."""
     key = (store.token, p, program.kind, program.hops, program.dtype)
     return CACHE.get(
-        key, lambda: local_matrix(store, p, program.kind, program.hops, np.dtype(program.dtype)), _memory_share()
+        key, lambda: prepare_part(store, p, program.kind, program.hops, np.dtype(program.dtype)), _memory_share()
     )
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import dask.array as da
 import numpy as np
@@ -21,13 +22,11 @@ HEAT = cg.responses.Heat(30.0)
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        Client(cluster) as one,
-    ):
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50)
+    with Client(cluster) as one:
         yield one
+    with suppress(KeyError):  # of a worker that was killed
+        cluster.close()
 
 
 @pytest.fixture
