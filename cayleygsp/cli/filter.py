@@ -67,7 +67,7 @@ def filter_command(
     With --pass the response is the one that you name, on graphs of every size. A step without a transition is applied
     as it is on small graphs, and as a smooth step on large ones; its width is said. If --order is given, the response
     is fitted by a Cayley polynomial, and how near that comes is said. With --coeffs and --zoom your own Cayley
-    polynomial is applied. With --cluster or --workers the graph is cut into parts, and workers of a Dask cluster filter.
+    polynomial is applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask cluster.
     """
     if not outputs.output:
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")

@@ -35,7 +35,7 @@ def cut_edges(
     partition: Any = "auto",
     n_vertices: int | None = None,
 ) -> None:
-    """Cut a graph whose edges are in files into parts in a folder, without having all of it in memory.
+    r"""Cut a graph whose edges are in files into parts in a folder, without having all of it in memory.
 
     The memory that it takes is that of one part, and three numbers for each vertex. The files are read twice, or three
     times for the partition "streaming".
@@ -44,8 +44,8 @@ def cut_edges(
     ----------
     pieces : sequence of str or pathlib.Path
         Files: text with two vertices and an optional weight in every line, or parquet with columns ``source``,
-        ``target`` and optionally ``weight``. Vertices are whole numbers from 0 on. An edge may stand in one direction or
-        in both, and in several pieces, always with the same weight.
+        ``target`` and optionally ``weight``. Vertices are whole numbers from 0 on. An edge may stand in one direction
+        or in both, and in several pieces, always with the same weight.
     folder : str or pathlib.Path
         A new folder for the parts, see :mod:`cayleygsp.distributed.folder`; written in full or not at all.
     n_parts : int
@@ -175,10 +175,9 @@ def _part_of(bucket: Path, vertices: IntArray, number: IntArray, n: int) -> Part
     same = (np.diff(entries["row"]) == 0) & (np.diff(entries["column"]) == 0)
     differ = np.flatnonzero(same & (np.diff(entries["weight"]) != 0))
     if differ.size:
-        u, v, first = entries[differ[0]].tolist()
+        (u, v, first), (_, _, second) = entries[differ[0] : differ[0] + 2].tolist()
         raise InputError(
-            f"`pieces` must give every edge one weight, got {first:g} and {float(entries['weight'][differ[0] + 1]):g} for "
-            f"the edge between {u} and {v}"
+            f"`pieces` must give every edge one weight, got {first:g} and {second:g} for the edge between {u} and {v}"
         )
     entries = entries[np.append(True, ~same)] if entries.size else entries
     return Part(complete_rows(_rows_matrix(entries, vertices, n), vertices, number), vertices)

@@ -213,7 +213,7 @@ class _Pieces:
         """Sum series of all pieces."""
         return self.block.sum_series(lmax, coeffs, dtype)
 
-    def __getitem__(self, index: None | int) -> _Pieces:
+    def __getitem__(self, index: int | None) -> _Pieces:
         return self  # an axis for one filter, or the one filter of it
 
 

@@ -102,7 +102,7 @@ def _parse_text(lines: bytes, file: Path) -> Edges:
     except ValueError:
         raise InputError(
             f"{quoted(file)} must have two vertices as whole numbers and an optional weight in every line, such as "
-            f"'3 17 0.5', and the same number of columns in all; got {full[0].decode('utf-8', 'replace')[:60]!r} and others"
+            f"'3 17 0.5', and as many columns in all, got a line {full[0].decode('utf-8', 'replace')[:60]!r} and others"
         ) from None
     weights = table[:, 2].copy() if n_columns == 3 else np.ones(len(table))
     return Edges(table[:, :2].astype(np.int64), weights)

@@ -1,8 +1,8 @@
 """Parts of a graph in a folder: plain arrays, one folder per part, and a manifest with checksums.
 
 Version 1 of the format: ``manifest.json`` says ``format`` ("cayleygsp-parts"), ``version`` (1), ``n_vertices``,
-``max_degree``, ``in_order`` and for each of the ``parts`` its ``folder``, ``n_vertices``, ``n_entries`` and the SHA-256 of
-each of its ``files``. The folder of a part holds arrays as ``numpy.save`` writes them, without pickled objects:
+``max_degree``, ``in_order`` and for each of the ``parts`` its ``folder``, ``n_vertices``, ``n_entries`` and the SHA-256
+of each of its ``files``. The folder of a part holds arrays as ``numpy.save`` writes them, without pickled objects:
 
 - ``vertices.npy``, int64: the user's numbers of its vertices, increasing;
 - ``indptr.npy``, int64, and ``columns.npy``, uint32 or int64: rows of the adjacency matrix, in which each row has an

@@ -29,8 +29,8 @@ def check_folder(store: FolderStore, executor: Executor) -> None:
     p, q = np.nonzero(sums != sums.transpose(1, 0))
     if p.size:
         raise InputError(
-            f"{quoted(store.folder)}: the edges between part {int(p[0])} and part {int(q[0])} must be the same in both, "
-            "with the same weights, and they are not"
+            f"{quoted(store.folder)}: the edges between part {int(p[0])} and part {int(q[0])} must be the same in "
+            "both, with the same weights, and they are not"
         )
 
 
@@ -70,7 +70,7 @@ def check_part(store: FolderStore, p: int) -> list[int]:
     weights = np.asarray(part.rows.weights)
     if indptr[0] != 0 or indptr[-1] != columns.size or (np.diff(indptr) < 0).any():
         raise InputError(f"{_name(store, p)}: `indptr` must rise from 0 to the number of entries")
-    if columns.size and not (0 <= columns.min() and columns.max() < store.n_vertices):
+    if columns.size and not (columns.min() >= 0 and columns.max() < store.n_vertices):
         raise InputError(f"{_name(store, p)}: `columns` must be from 0 to {store.n_vertices - 1}")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise InputError(f"{_name(store, p)}: `weights` must be finite and at least 0")

@@ -14,8 +14,8 @@ from cayleygsp._memory import format_bytes
 from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
 from cayleygsp.distributed.executor import Executor, Progress
-from cayleygsp.distributed.parts import MemoryStore, Store, cut_graph
 from cayleygsp.distributed.partition import partition_labels
+from cayleygsp.distributed.parts import Store, cut_graph
 from cayleygsp.distributed.series import Exchange, cheapest_hops, plan_exchange, sum_in_parts
 from cayleygsp.distributed.spectrum_parts import SpectrumInParts
 from cayleygsp.distributed.steps import Program, count_rings
@@ -402,6 +402,14 @@ class DistributedLaplacian(Laplacian):
         exchange = self._exchange(self._choose_hops(degree, n_columns, dtype))
         return exchange.entries(degree) * n_columns * np.dtype(dtype).itemsize
 
+    def halo_sizes(self) -> list[int]:
+        """Return how many values each part takes from others for one degree."""
+        return [sum(int(counts[1]) for counts in takes.values()) for takes in self._exchange(1).counts]
+
+    def neighbouring_parts(self) -> list[int]:
+        """Return from how many others each part takes values for one degree."""
+        return [len(takes) for takes in self._exchange(1).counts]
+
     def _describe(self, exchange: Exchange, degree: int, row_bytes: int) -> str:
         n_bytes = exchange.entries(degree) * row_bytes
         if self.n_parts == 1:
@@ -410,7 +418,7 @@ class DistributedLaplacian(Laplacian):
         return f"{self.n_parts} parts {self.executor.words}, {format_bytes(n_bytes)} between them, exchanged {per}"
 
     def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, one recurrence per filter, and how it was done."""
+        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence per filter, and how."""
         total, note = self.sum_series(lmax, coeffs[:1], f[0], dtype)
         for i in range(1, len(f)):
             y, note = self.sum_series(lmax, coeffs[i : i + 1], f[i], dtype)

@@ -94,8 +94,8 @@ def region(store: Store, p: int, hops: int, most: int | None = None) -> Region:
     for ring in range(1, hops + 1):
         if ring > 1:
             rows.append(store.rows(halo[ends[-2] - ends[0] :]))
-        reached = np.unique(rows[-1].columns)
-        reached = reached[(reached < start) | (reached >= stop)]
+        columns = rows[-1].columns
+        reached = np.unique(columns[(columns < start) | (columns >= stop)])
         new = np.setdiff1d(reached, inside, assume_unique=True)
         halo, inside = np.concatenate([halo, new]), np.union1d(inside, new)
         ends.append(stop - start + halo.size)

@@ -56,7 +56,7 @@ def check_labels(labels: Any, n_vertices: int, n_parts: int) -> IntArray:
         raise ValueError(
             f"`partition` must give one part for each of the {n_vertices} vertices, got shape {given.shape}"
         )
-    if given.size and not (0 <= given.min() and given.max() < n_parts):
+    if given.size and not (given.min() >= 0 and given.max() < n_parts):
         wrong = int(np.flatnonzero((given < 0) | (given >= n_parts))[0])
         raise ValueError(
             f"`partition` must have parts from 0 to {n_parts - 1}, got {int(given[wrong])} for vertex {wrong}"

@@ -8,6 +8,7 @@ same to the last bit as those over the rows of the whole matrix.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -156,7 +157,7 @@ def _in_this_process(token: str) -> MemoryStore:
 
 
 def is_range(vertices: IntArray, start: int) -> bool:
-    """Return whether increasing numbers are start, start + 1, …"""
+    """Return whether increasing numbers are start, start + 1, …."""
     return vertices.size == 0 or (int(vertices[0]) == start and int(vertices[-1]) == start + vertices.size - 1)
 
 
@@ -188,7 +189,7 @@ def cut_graph(W: sparse.csr_array, labels: IntArray, n_parts: int) -> list[Part]
     number = np.empty(order.size, np.int64)
     number[order] = np.arange(order.size)
     parts = []
-    for first, last in zip(starts[:-1], starts[1:], strict=True):
+    for first, last in itertools.pairwise(starts):
         vertices = order[first:last]
         own = W[vertices]
         own.sort_indices()

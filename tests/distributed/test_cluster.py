@@ -202,7 +202,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
     monkeypatch.setattr("cayleygsp.distributed.connection.CONNECT_SECONDS", 1.0)
     with pytest.raises(ConnectionError, match=r"no scheduler answers at 'tcp://127.0.0.1:9'"):
         DistributedLaplacian.from_graph(GRID, 2, client="tcp://127.0.0.1:9")
-    with pytest.raises(TypeError, match="`client` must be a distributed.Client, the address of a scheduler"):
+    with pytest.raises(TypeError, match=r"`client` must be a distributed\.Client, the address of a scheduler"):
         DistributedLaplacian.from_graph(GRID, 2, client=3)
 
 
