@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ def write_pieces(folder: Path, n_vertices: int, seed: int) -> list[Path]:
     rng = np.random.default_rng(seed)
     files = []
     edges = np.linspace(0, n_vertices, _PIECES + 1).astype(np.int64)
-    for k, (first, last) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for k, (first, last) in enumerate(pairwise(edges.tolist())):
         tails = np.repeat(np.arange(first, last), LIMIT_NEIGHBOURS)
         heads = (tails + np.tile(np.arange(1, LIMIT_NEIGHBOURS + 1), last - first)) % n_vertices
         table = pa.table({"source": tails, "target": heads, "weight": rng.uniform(0.5, 1.5, tails.size)})

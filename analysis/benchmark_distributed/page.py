@@ -54,8 +54,8 @@ def conclusions(document: Document) -> list[str]:
         f"{target['ratio']['high']:.2f}; the target is {TARGET_RATIO:g})",
         f"they received {format_bytes(target['received_bytes'])}, {off:.1%} off the count of the values at the borders",
         f"answers differ by at most {max(run['difference'] for run in document['runs']):.1e} from those of one process",
-        f"a task costs {format_seconds(costs['task_seconds'])}, and {format_bytes(costs['bandwidth'])} go from worker to "
-        "worker in a second",
+        f"a task costs {format_seconds(costs['task_seconds'])}, and {format_bytes(costs['bandwidth'])} go from worker "
+        "to worker in a second",
     ]
     if limited is not None:
         lines.append(
@@ -101,19 +101,19 @@ def markdown(document: Document) -> str:
         "## Larger clusters: an estimate",
         "",
         "One degree of one signal takes e c / W for the e entries of the matrix on W workers with one part each, plus "
-        "(1 + q) W τ for the tasks of q neighbours that one scheduler hands out, plus 8 h / b for the halo of h vertices "
-        f"on the wire. Measured: c = {document['costs']['entry_seconds']:.2e} s, "
-        f"τ = {document['costs']['task_seconds']:.2e} s, b = {document['costs']['bandwidth']:.2e} bytes/s, and halos of "
-        f"parts of m vertices by METIS as powers of m ({'; '.join(laws)}).",
+        "(1 + q) W τ for the tasks of q neighbours that one scheduler hands out, plus 8 h / b for the halo of h "
+        f"vertices on the wire. Measured: c = {document['costs']['entry_seconds']:.2e} s, "
+        f"τ = {document['costs']['task_seconds']:.2e} s, b = {document['costs']['bandwidth']:.2e} bytes/s, and halos "
+        f"of parts of m vertices by METIS as powers of m ({'; '.join(laws)}).",
         "",
         *markdown_table(PREDICTION_HEADER, [prediction_cells(row) for row in document["predictions"]]),
         "",
-        "Where it breaks: the tasks of all parts go through one scheduler, so that beyond some hundred workers a degree "
-        "takes longer the more workers there are, unless s degrees are done for one exchange, which divides the tasks by "
-        "s and is possible where halos are thin (grids, roads) and not where every part borders on every other "
-        "(communities, social networks). There q grows up to the number of workers, which the measured number of "
+        "Where it breaks: the tasks of all parts go through one scheduler, so that beyond some hundred workers a "
+        "degree takes longer the more workers there are, unless s degrees are done for one exchange, which divides the "
+        "tasks by s and is possible where halos are thin (grids, roads) and not where every part borders on every "
+        "other (communities, social networks). There q grows up to the number of workers, which the measured number of "
         "neighbours understates, and parts should have several threads instead. The law of the halo was measured on "
-        f"graphs of {document['halos'][0]['n_vertices']:,} vertices and is carried over several powers of ten. The wire "
-        "is that of one machine; a network is slower or faster. The memory of a worker is counted, not measured, and "
+        f"graphs of {document['halos'][0]['n_vertices']:,} vertices and is carried over several powers of ten. The "
+        "wire is that of one machine; a network is slower or faster. The memory of a worker is counted, not measured, and "
         "METIS does not fit at these sizes: parts in the given order or by the streaming rule have larger halos.",
     )

@@ -107,32 +107,23 @@ def sum_in_parts(
     degree = program.coeffs.shape[1] - 1
     states = [executor.call(p, first_state, f, program) for p, f in enumerate(signals)]
     kept: list[Handle] = []
-    marks: list[tuple[int, list[Handle]]] = []
+    kept_at = 0
     for before, n_steps in blocks(degree, exchange.hops):
-        if before - (marks[-1][0] if marks else 0) >= keep_every:
+        if before - kept_at >= keep_every:
             states = executor.commit(states)
             kept = executor.keep(states, kept)
-            marks.append((before, states))
-            if len(marks) > 1:  # no more than two intervals are under way
-                _reach(executor, *marks[-2], degree, progress)
-                marks = marks[-1:]
+            kept_at = before
+            executor.wait(kept or states)  # nothing more is begun before these are safe
+            if progress is not None:
+                progress(before, degree)
         states = _step_all(executor, store, exchange, program, states, n_steps)
     answers = executor.commit([executor.call(p, answer, state, program) for p, state in enumerate(states)])
     held = executor.hold(kept, answers)
-    del kept, states
-    for mark in marks:
-        _reach(executor, *mark, degree, progress)
-    marks = []
-    _reach(executor, degree, answers, degree, progress)
-    del held
-    return answers
-
-
-def _reach(executor: Executor, at: int, handles: Sequence[Handle], degree: int, progress: Progress | None) -> None:
-    """Wait until a degree is reached, and tell of it."""
-    executor.wait(handles)
+    executor.wait(answers)
+    del kept, held, states
     if progress is not None:
-        progress(at, degree)
+        progress(degree, degree)
+    return answers
 
 
 def _step_all(

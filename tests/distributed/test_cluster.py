@@ -119,36 +119,33 @@ def slow_filter(client, **options):
 
 
 class CountSteps(SchedulerPlugin):
-    """Count blocks of degrees that were done, also those that were done again."""
+    """Count blocks of degrees that were done, also those that were done again; kill a process at one of them."""
 
-    n_steps = 0
+    def __init__(self, kill_at, pid):
+        self.n_steps, self.kill_at, self.pid = 0, kill_at, pid
 
     def transition(self, key, start, finish, *args, **kwargs):
-        self.n_steps += "-advance-" in str(key) and (start, finish) == ("processing", "memory")
+        if "-advance-" in str(key) and (start, finish) == ("processing", "memory"):
+            self.n_steps += 1
+            if self.n_steps == self.kill_at:
+                os.kill(self.pid, signal.SIGKILL)
 
 
-def test_a_killed_worker_costs_no_more_than_the_states_that_were_not_kept(client):
-    dL, heat, f, wanted = slow_filter(client)
-    killed = []
-
-    def kill(degree, of):
-        if degree >= 160 and not killed:
-            address, pid = sorted(client.run(os.getpid).items())[0]
-            os.kill(pid, signal.SIGKILL)
-            killed.append(address)
-
-    dL.progress = kill
-    steps = CountSteps()
+def test_a_killed_worker_costs_no_more_than_the_degrees_since_states_were_kept(client):
+    _, heat, f, wanted = slow_filter(client)
+    # four parts and two blocks between kept states; in the midst of the sixth interval
+    address, pid = sorted(client.run(os.getpid).items())[0]
+    steps = CountSteps(5 * 8 + 5, pid)
     client.cluster.scheduler.add_plugin(steps, name="steps")
     y, info = heat.filter(f, return_info=True)
     client.cluster.scheduler.remove_plugin("steps")
-    assert killed
     np.testing.assert_allclose(y, wanted, atol=1e-12)
-    needed = -(-info.n_matvecs // 16) * 4
+    assert pid not in client.run(os.getpid).values()
     assert info.n_matvecs > 300
-    # two blocks of four parts between kept states; those that are being copied count as not kept yet
-    assert needed <= steps.n_steps <= needed + 3 * 2 * 4
-    client.wait_for_workers(2, timeout=30)
+    needed = -(-info.n_matvecs // 16) * 4
+    assert needed <= steps.n_steps <= needed + 8
+    client.wait_for_workers(2, timeout=60)
+    assert address not in client.nthreads()
 
 
 def test_a_worker_that_comes_late_helps(client):
