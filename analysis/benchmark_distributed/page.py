@@ -114,6 +114,6 @@ def markdown(document: Document) -> str:
         "other (communities, social networks). There q grows up to the number of workers, which the measured number of "
         "neighbours understates, and parts should have several threads instead. The law of the halo was measured on "
         f"graphs of {document['halos'][0]['n_vertices']:,} vertices and is carried over several powers of ten. The "
-        "wire is that of one machine; a network is slower or faster. The memory of a worker is counted, not measured, and "
-        "METIS does not fit at these sizes: parts in the given order or by the streaming rule have larger halos.",
+        "wire is that of one machine; a network is slower or faster. The memory of a worker is counted, not measured, "
+        "and METIS does not fit at these sizes: parts in the given order or by the streaming rule have larger halos.",
     )

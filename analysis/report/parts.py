@@ -90,10 +90,10 @@ def _run(
 def parts_section(runs: Sequence[PartsRun]) -> Section:
     """Return the section on the graph in parts."""
     text = (
-        "The same filter on the graph in parts, as it would run on a cluster of machines: the parts exchange the values "
-        "at their borders, and degree and certificate are those of the graph in one piece. The two workers are threads "
-        "of this process, and on a graph of this size all of the time goes into handing out tasks; what parts are for "
-        "are graphs that one machine cannot hold."
+        "The same filter on the graph in parts, as it would run on a cluster of machines: the parts exchange the "
+        "values at their borders, and degree and certificate are those of the graph in one piece. The two workers are "
+        "threads of this process, and on a graph of this size all of the time goes into handing out tasks; parts are "
+        "for graphs that one machine cannot hold."
     )
     header = ["parts", "largest part", "largest halo", "between parts", "passes", "apply, ms", "difference", "bound"]
     rows = [
@@ -110,7 +110,5 @@ def parts_section(runs: Sequence[PartsRun]) -> Section:
         for run in runs
     ]
     worst = max(run.difference for run in runs)
-    closing = (
-        f"In parts or not, the answers differ by at most {worst:.1e} of the gain, and the certificate is the same."
-    )
+    closing = f"In parts or not, answers differ by at most {worst:.1e} of the gain, and the certificate is the same."
     return Section("The graph in parts", [text], [], Table(header, rows, n_text=1), [closing])
