@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,7 +103,12 @@ def connect(client: Any) -> Client:
         except ValueError:
             n_workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
             cluster = LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=":0"
+                n_workers=n_workers,
+                threads_per_worker=1,
+                processes=False,
+                memory_limit=0,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
             )
             return Client(cluster)
     if isinstance(client, Client):
@@ -118,8 +124,6 @@ def connect(client: Any) -> Client:
 
 
 def _at_address(address: str) -> Client:
-    import logging
-
     from distributed import Client
 
     log = logging.getLogger("distributed.client")

@@ -310,15 +310,16 @@ class DistributedLaplacian(Laplacian):
 
     def _choose_hops(self, degree: int, n_columns: int, dtype: Any) -> int:
         """Return the degrees for one exchange."""
-        if degree <= 1 or self.n_parts == 1:
-            return max(degree, 1) if self.n_parts == 1 else 1
+        most = max(min(degree, self.keep_every), 1)
+        if most == 1 or self.n_parts == 1:
+            return most
         if self.degrees_per_exchange is not None:
             return min(self.degrees_per_exchange, degree)
         key = (degree, n_columns, np.dtype(dtype).str)
         if key not in self._hops:
             item = np.dtype(dtype).itemsize
             rings = self._count_rings()
-            self._hops[key] = cheapest_hops(self.executor, rings, degree, n_columns * item, 4.0 + item * n_columns)
+            self._hops[key] = cheapest_hops(self.executor, rings, most, n_columns * item, 4.0 + item * n_columns)
         return self._hops[key]
 
     def _count_rings(self) -> list[tuple[IntArray, IntArray]]:

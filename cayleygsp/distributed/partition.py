@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ def partition_labels(W: sparse.csr_array, n_parts: int, partition: Any) -> IntAr
         Number of parts.
     partition : {"auto", "metis", "order"} or array_like of int, shape (n,)
         METIS, which cuts few edges; ranges of about equal work in the order of the vertices; METIS for up to 2·10⁷
-        entries and otherwise the order; or the part of each vertex.
+        entries and otherwise the order; or the part of each vertex. Graphs with fewer than four vertices for each part
+        are cut in their order.
 
     Raises
     ------
@@ -42,7 +44,8 @@ def partition_labels(W: sparse.csr_array, n_parts: int, partition: Any) -> IntAr
         raise ValueError(f"`partition` must be one of {names}, or the part of each vertex, got {partition!r}")
     if n_parts == 1:
         return np.zeros(n, np.int64)
-    if partition == "order" or n < 4 * n_parts or (partition == "auto" and W.nnz > METIS_ENTRIES):
+    by_order = partition == "auto" and (W.nnz > METIS_ENTRIES or find_spec("pymetis") is None)
+    if by_order or partition == "order" or n < 4 * n_parts:
         return order_labels(W.indptr, n_parts)
     return _metis_labels(W, n_parts)
 
@@ -72,7 +75,10 @@ def order_labels(indptr: Array, n_parts: int) -> IntArray:
 
 
 def _metis_labels(W: sparse.csr_array, n_parts: int) -> IntArray:
-    import pymetis
+    try:
+        import pymetis
+    except ImportError:
+        raise ImportError("`partition` = 'metis' needs pymetis: pip install 'cayleygsp[distributed]'") from None
 
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     beside = W.indices != rows

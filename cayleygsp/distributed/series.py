@@ -140,7 +140,7 @@ def _step_all(
 
 
 def cheapest_hops(
-    executor: Executor, rings: Sequence[tuple[IntArray, IntArray]], degree: int, row_bytes: float, entry_bytes: float
+    executor: Executor, rings: Sequence[tuple[IntArray, IntArray]], most: int, row_bytes: float, entry_bytes: float
 ) -> int:
     """Return the degrees for one exchange that cost the fewest bytes per degree.
 
@@ -152,15 +152,15 @@ def cheapest_hops(
         Knows what tasks and exchanges cost.
     rings : sequence of tuple
         Of each part, see :func:`cayleygsp.distributed.steps.count_rings`.
-    degree : int
-        Of the series.
+    most : int
+        The most degrees for one exchange.
     row_bytes : float
         Bytes of one row of all signals.
     entry_bytes : float
         Bytes that a step moves for an entry of the matrix.
     """
-    most = min([degree, *(ends.size - 1 for ends, _ in rings)])
-    costs = [_cost_per_degree(executor, rings, hops, row_bytes, entry_bytes) for hops in range(1, max(most, 1) + 1)]
+    most = max(min([most, *(ends.size - 1 for ends, _ in rings)]), 1)
+    costs = [_cost_per_degree(executor, rings, hops, row_bytes, entry_bytes) for hops in range(1, most + 1)]
     return 1 + int(np.argmin(costs))
 
 
