@@ -100,7 +100,7 @@ def connected(options: ClusterOptions, quiet: bool) -> Iterator[Cluster | None]:
 
             from cayleygsp.distributed.connection import connect
         except ImportError:
-            raise BadInput("--cluster and --workers need dask: pip install 'cayleygsp[distributed]'") from None
+            raise BadInput("--cluster and --workers need dask: install the extra 'distributed'") from None
         if options.cluster is not None:
             own, client = None, connect(options.cluster)
         else:

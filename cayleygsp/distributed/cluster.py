@@ -19,7 +19,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future, wait
 
 from cayleygsp._typing import Array
-from cayleygsp.distributed.executor import Executor, Handle
+from cayleygsp.distributed.executor import Executor, Handle, Kept
 
 # Arrays up to this size travel with the tasks that need them.
 _SMALL_BYTES = 2**16
@@ -35,7 +35,8 @@ class ClusterExecutor(Executor):
     """Tasks of a Dask cluster: functions without side effects, so that Dask does again what a lost worker had done.
 
     Tasks prefer the worker of their part and may go to any other. States that are kept have a copy on a second worker,
-    which Dask's memory manager leaves alone because tasks wait for it until the next states are kept.
+    which Dask's memory manager leaves alone as long as two tasks wait for it: until the next states are kept. Only if
+    this process takes longer to send an interval than the workers to do it, the manager may drop a copy before that.
 
     Parameters
     ----------
@@ -151,20 +152,21 @@ class ClusterExecutor(Executor):
             if future.status != "finished":
                 future.result()
 
-    def keep(self, handles: Sequence[Handle], before: Sequence[Handle]) -> list[Handle]:
-        """Let each result have a copy on a second worker."""
+    def keep(self, degree: int, states: Sequence[Handle], before: Kept) -> Kept:
+        """Let each state have a copy on a second worker; those that go on from it wait for all copies."""
         if len(self.workers()) < 2:
-            return []
+            return Kept(degree, list(states), list(states))
         # its own worker, and that of half of all parts on: Dask may have moved the part to either
         away = max(self.n_parts // 2, 1)
-        copies = [self.call(p + q, _touch, state) for p, state in enumerate(handles) for q in (0, away)]
-        return [*handles, *self.hold(before, copies)]
+        copies = [self.call(p + q, _touch, state) for p, state in enumerate(states) for q in (0, away)]
+        gate, *holding = self.hold(before, copies)
+        onward = [self.call(p, _when_safe, state, gate) for p, state in enumerate(states)]
+        return Kept(degree, onward, [gate], list(states), holding)
 
-    def hold(self, before: Sequence[Handle], after: Sequence[Handle]) -> list[Handle]:
-        """Hold what was kept on both workers until other results are there: two tasks wait for that."""
-        gate = self.call(0, _gate, *after)
-        kept = [one for one in before if "-advance-" in str(one.key)]
-        holds = [self.call(p + q, _touch, state, gate) for p, state in enumerate(kept) for q in range(2)]
+    def hold(self, before: Kept, after: Sequence[Handle]) -> list[Handle]:
+        """Hold states and their copies until other results are there: two tasks for each state wait for that."""
+        gate = self.call(0, _touch, *after)
+        holds = [self.call(p + q, _touch, state, gate) for p, state in enumerate(before.originals) for q in range(2)]
         return self.commit([gate, *holds])
 
     def close(self) -> None:
@@ -191,5 +193,5 @@ def _touch(*values: Any) -> None:
     """Need values, which brings them here."""
 
 
-def _gate(*values: Any) -> None:
-    """Be done when all values are there."""
+def _when_safe(state: Any, gate: None) -> Any:
+    return state

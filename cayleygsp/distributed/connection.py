@@ -65,7 +65,7 @@ def executor_of(client: Any, n_parts: int) -> Executor:
         import distributed  # noqa: F401
     except ImportError:
         raise ImportError(
-            "graphs in parts need dask.distributed: pip install 'cayleygsp[distributed]', or client='synchronous'"
+            "graphs in parts need dask.distributed: install the extra 'distributed', or take client='synchronous'"
         ) from None
     from cayleygsp.distributed.cluster import ClusterExecutor
 

@@ -112,7 +112,7 @@ def _parquet_batches(file: Path) -> Iterator[Edges]:
     try:
         from pyarrow import ArrowInvalid, parquet
     except ImportError:
-        raise ImportError("edges in parquet files need pyarrow: pip install pyarrow, or give text") from None
+        raise ImportError("edges in parquet files need pyarrow: install it, or give text") from None
     try:
         table = parquet.ParquetFile(file)
     except ArrowInvalid as error:

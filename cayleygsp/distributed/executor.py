@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from cayleygsp._typing import Array
@@ -13,6 +14,29 @@ Handle = Any
 
 #: Told how many degrees are done, and of how many.
 Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """States that are kept in two places.
+
+    Attributes
+    ----------
+    degree : int
+        That they have reached.
+    states : list of Handle
+        One per part, there when all of them are safe.
+    safe : list of Handle
+        There when all of them are safe.
+    originals, holding : list of Handle
+        The states themselves, and what holds those before.
+    """
+
+    degree: int = 0
+    states: list[Handle] = field(default_factory=list)
+    safe: list[Handle] = field(default_factory=list)
+    originals: list[Handle] = field(default_factory=list)
+    holding: list[Handle] = field(default_factory=list)
 
 
 class Executor(ABC):
@@ -51,19 +75,21 @@ class Executor(ABC):
     def values(self, handles: Sequence[Handle]) -> list[Any]:
         """Return results."""
 
-    def keep(self, handles: Sequence[Handle], before: Sequence[Handle]) -> list[Handle]:
-        """Keep results in two places until the next ones are kept; return handles that hold them.
+    def keep(self, degree: int, states: Sequence[Handle], before: Kept) -> Kept:
+        """Keep states in two places.
 
         Parameters
         ----------
-        handles : sequence of Handle
+        degree : int
+            That they have reached.
+        states : sequence of Handle
             One per part; they have been committed.
-        before : sequence of Handle
-            What the call before returned, which is let go when these are safe.
+        before : Kept
+            What was kept before, which is let go when these are safe.
         """
-        return []
+        return Kept(degree, list(states))
 
-    def hold(self, before: Sequence[Handle], after: Sequence[Handle]) -> list[Handle]:
+    def hold(self, before: Kept, after: Sequence[Handle]) -> list[Handle]:
         """Hold what was kept until other results are there; return handles that do."""
         return []
 

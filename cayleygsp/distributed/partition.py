@@ -78,7 +78,7 @@ def _metis_labels(W: sparse.csr_array, n_parts: int) -> IntArray:
     try:
         import pymetis
     except ImportError:
-        raise ImportError("`partition` = 'metis' needs pymetis: pip install 'cayleygsp[distributed]'") from None
+        raise ImportError("`partition` = 'metis' needs pymetis: install the extra 'distributed'") from None
 
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     beside = W.indices != rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cayleygsp._typing import IntArray
-from cayleygsp.distributed.executor import Executor, Handle, Progress
+from cayleygsp.distributed.executor import Executor, Handle, Kept, Progress
 from cayleygsp.distributed.parts import Store
 from cayleygsp.distributed.steps import (
     Program,
@@ -106,21 +106,20 @@ def sum_in_parts(
     program = replace(program, hops=exchange.hops)
     degree = program.coeffs.shape[1] - 1
     states = [executor.call(p, first_state, f, program) for p, f in enumerate(signals)]
-    kept: list[Handle] = []
-    kept_at = 0
+    kept = Kept()
     for before, n_steps in blocks(degree, exchange.hops):
-        if before - kept_at >= keep_every:
-            states = executor.commit(states)
-            kept = executor.keep(states, kept)
-            kept_at = before
-            executor.wait(kept or states)  # nothing more is begun before these are safe
-            if progress is not None:
-                progress(before, degree)
+        if before - kept.degree >= keep_every:
+            earlier, kept = kept, executor.keep(before, executor.commit(states), kept)
+            # the next interval is sent while this one is under way, and begins when its states are safe
+            executor.wait(earlier.safe)
+            if progress is not None and earlier.degree:
+                progress(earlier.degree, degree)
+            states = kept.states
         states = _step_all(executor, store, exchange, program, states, n_steps)
     answers = executor.commit([executor.call(p, answer, state, program) for p, state in enumerate(states)])
-    held = executor.hold(kept, answers)
+    holding = executor.hold(kept, answers)
     executor.wait(answers)
-    del kept, held, states
+    del kept, states, holding
     if progress is not None:
         progress(degree, degree)
     return answers

@@ -56,11 +56,15 @@ class _LaplacianRows:
 
     def product(self, x: FloatArray, sources: Sequence[int], pieces: Sequence[FloatArray]) -> FloatArray:
         """Return the rows times a vector of which pieces come from other parts."""
+        return self.matrix @ self.joined(x, sources, pieces)
+
+    def joined(self, x: FloatArray, sources: Sequence[int], pieces: Sequence[FloatArray]) -> FloatArray:
+        """Return a vector on the part and around it."""
         local = np.empty(self.matrix.shape[1])
         local[: x.size] = x
         for source, piece in zip(sources, pieces, strict=True):
             local[self.slots[source]] = piece
-        return self.matrix @ local
+        return local
 
     def absolute_product(self, x: FloatArray, sources: Sequence[int], pieces: Sequence[FloatArray]) -> FloatArray:
         """Return the same with the absolute values of the rows."""
@@ -99,10 +103,7 @@ def _lower(rows: _LaplacianRows, d: FloatArray, sources: Sequence[int], *pieces:
     """Return the largest Rayleigh quotient of an edge at the vertex with the largest entry of the diagonal."""
     if d.size == 0:
         return 0.0
-    local = np.empty(rows.matrix.shape[1])
-    local[: d.size] = d
-    for source, piece in zip(sources, pieces, strict=True):
-        local[rows.slots[source]] = piece
+    local = rows.joined(d, sources, pieces)
     u = int(np.argmax(d))
     row = slice(rows.matrix.indptr[u], rows.matrix.indptr[u + 1])
     v, values = rows.matrix.indices[row], rows.matrix.data[row]

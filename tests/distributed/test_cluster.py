@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import suppress
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -22,7 +23,11 @@ HEAT = cg.responses.Heat(30.0)
 
 @pytest.fixture(scope="module")
 def client():
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50)
+    # intervals are so short here that the memory manager could drop copies before the next one is sent
+    with dask.config.set({"distributed.scheduler.active-memory-manager.start": False}):
+        cluster = LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        )
     with Client(cluster) as one:
         yield one
     with suppress(KeyError):  # of a worker that was killed
