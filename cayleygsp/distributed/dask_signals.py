@@ -54,7 +54,7 @@ class DaskSignals(SignalsApart):
     def as_block(self, method: FilterMethod, gain: float, *, by_filter: bool = False) -> SignalBlock:
         """Return them as a block that a method filters."""
         if isinstance(self.laplacian.executor, Synchronous):
-            return _HereBlock(self, method, gain)  # type: ignore[return-value]
+            return _HereBlock(self, method, gain)
         by_columns = self.array.ndim == 2 and self.array.numblocks[0] == 1 and self.array.numblocks[1] > 1
         made = _ColumnBlock if by_columns else _RowBlock
         return made(self, method, gain)  # type: ignore[return-value]

@@ -114,6 +114,7 @@ def sum_in_parts(
             executor.wait(earlier.safe)
             if progress is not None and earlier.degree:
                 progress(earlier.degree, degree)
+            del earlier  # what holds those states is with the new ones
             states = kept.states
         states = _step_all(executor, store, exchange, program, states, n_steps)
     answers = executor.commit([executor.call(p, answer, state, program) for p, state in enumerate(states)])
