@@ -68,3 +68,8 @@ class FilterInfo:
             self.error_bound, gain, out=np.zeros(np.broadcast(self.error_bound, gain).shape), where=gain > 0
         )
         return ratio if np.ndim(self.error_bound) else float(ratio)
+
+
+def with_note(reason: str, note: str) -> str:
+    """Return why a method was taken, with a word on how it was applied."""
+    return f"{reason}; {note}" if note else reason
