@@ -4,14 +4,19 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.ready-docs
 
-.PHONY: help report test lint pytest format clean
+.PHONY: help report docs test lint pytest format clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 report: $(READY) ## run the main job: out/report.html on the built-in graph
 	$(BIN)/python -m analysis.report
+
+docs: $(DOCS_READY) ## the site, out/docs/index.html: every example runs, a warning is an error
+	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -n -q docs out/docs
+	$(BIN)/python docs/check_links.py out/docs
 
 # both at once: one fails, all fails
 test: $(READY) ## ruff, mypy, the tests and the doctests
@@ -33,6 +38,11 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=24'
 	$(PIP_INSTALL) --editable '.[dev]'
+	touch $@
+
+# what only the site needs, on top of the environment of the tests
+$(DOCS_READY): $(READY)
+	$(PIP_INSTALL) --editable '.[dev,docs]'
 	touch $@
 
 clean: ## remove the environment, the caches and the report

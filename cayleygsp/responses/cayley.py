@@ -206,7 +206,7 @@ class CayleyPolynomial(Response):
         return np.log(2 / delta) + log_M, np.log1p(delta)
 
     def ellipse_bounds(self, lmax: float, lmin: float = 0.0) -> tuple[FloatArray, FloatArray]:
-        """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of |g| on them."""
+        """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of abs(g) on them."""
         # Where hλ = -i on the scale on which [lmin, lmax] is [-1, 1]: -1 + t - iε. The ellipse through it has the
         # half axis a = 1 + alpha, and ρ = a + sqrt(a² - 1); all of it is written without cancellation.
         eps, t = 2 / (self.zoom * (lmax - lmin)), -2 * lmin / (lmax - lmin)
