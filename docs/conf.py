@@ -30,6 +30,7 @@ extensions = [
     "api_pages",
     "explorer_page",
     "katex_math",
+    "optional_pages",
     "result_pages",
     "statement_tests",
 ]
