@@ -1,4 +1,4 @@
-"""Check the links inside a built site: every page, picture, file and place on a page that a link names must be there."""
+"""Check the links inside a built site: every page, picture and place on a page that one names must be there."""
 
 from __future__ import annotations
 

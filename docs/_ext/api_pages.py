@@ -64,7 +64,9 @@ def public_names(module: str) -> dict[str, list[str]]:
         value = getattr(loaded, name)
         if inspect.ismodule(value) or name in documented_above(module):
             continue
-        kind = "Classes" if inspect.isclass(value) else "Functions" if inspect.isroutine(value) else "Types and constants"
+        kind = (
+            "Classes" if inspect.isclass(value) else "Functions" if inspect.isroutine(value) else "Types and constants"
+        )
         kinds[kind].append(name)
     return {kind: sorted(names, key=str.lower) for kind, names in kinds.items() if names}
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst.states import Inliner
 from generated import write_if_changed
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxRole
 
 NAMED = re.compile(r"\{test\}`([^`:]+)::(\w+)`")
 INTRODUCTION = """# The tests behind the statements
@@ -69,21 +69,27 @@ def write_page(app: Sphinx, config: Config) -> None:
     write_if_changed(source / "theory" / "tests.md", tests_page(source.parent, named_tests(source / "theory")))
 
 
-def test_role(
-    name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, options: Any = None, content: Any = ()
-) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """Return the link to a test: the word "test", with its name as the title."""
-    path, _, function = text.partition("::")
-    link = pending_xref(
-        rawtext, refdomain="std", reftype="ref", reftarget=label(path, function), refexplicit=True, refwarn=True,
-        refdoc=inliner.document.settings.env.docname,
-    )  # fmt: skip
-    link += nodes.inline(rawtext, f"✓ {function}", classes=["statement-test"])
-    return [link], []
+class StatementTest(SphinxRole):
+    """The link to a test: a mark and its name."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the link, which the page of the tests resolves."""
+        path, _, function = self.text.partition("::")
+        link = pending_xref(
+            self.rawtext,
+            refdomain="std",
+            reftype="ref",
+            reftarget=label(path, function),
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        link += nodes.inline(self.rawtext, f"✓ {function}", classes=["statement-test"])
+        return [link], []
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the role and the page behind it."""
-    app.add_role("test", test_role)
+    app.add_role("test", StatementTest())
     app.connect("config-inited", write_page)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

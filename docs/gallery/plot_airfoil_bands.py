@@ -2,8 +2,8 @@
 A random signal on the airfoil, band by band
 ============================================
 
-White noise holds all frequencies alike. A bank of smooth steps splits it into octaves; what is left in each is a texture of
-one scale. The bands add up to the signal again.
+White noise holds all frequencies alike. A bank of smooth steps splits it into octaves; what is left in each is a
+texture of one scale. The bands add up to the signal again.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Heat on the Stanford bunny
 ==========================
 
-Heat spreads over the surface from one point of the ear. Varadhan's formula makes a distance of it: −t log of the heat at a
-short time t is nearly the square of the distance along the surface.
+Heat spreads over the surface from one point of the ear. Varadhan's formula makes a distance of it: −t log of the
+heat at a short time t is nearly the square of the distance along the surface.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Smooth a scanned surface
 ========================
 
-The coordinates of a scanned shape are three signals on its graph. Noise of the scanner is taken away by ``denoise``, which
-chooses how much to smooth from the noisy coordinates alone.
+The coordinates of a scanned shape are three signals on its graph. Noise of the scanner is taken away by
+``denoise``, which chooses how much to smooth from the noisy coordinates alone.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 What a zoom costs
 =================
 
-The sweeps that the paper's Jacobi scheme needs grow with the square of the zoom, for each of the r powers. One Chebyshev series for the whole
-filter grows with the square root of the zoom, whatever the order is. Both numbers are proved before anything is filtered.
+The sweeps that the paper's Jacobi scheme needs grow with the square of the zoom, for each of the r powers. One
+Chebyshev series for the whole filter grows with the square root of the zoom, whatever the order is. Both numbers
+are proved before anything is filtered.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 How far a filter reaches
 ========================
 
-A Cayley filter is nowhere zero, yet little of it is far away. Its mass outside k hops of a vertex: measured, fitted by an
-exponential, and bounded by the tail of its series and by Theorem 4 of the paper.
+A Cayley filter is nowhere zero, yet little of it is far away. Its mass outside k hops of a vertex: measured, fitted
+by an exponential, and bounded by the tail of its series and by Theorem 4 of the paper.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 The frequencies of five graphs, without eigenvalues
 ===================================================
 
-The distribution of the frequencies of a graph is estimated by random probes and the kernel polynomial method, at the price
-of some hundred products with the Laplacian. On the road network and the mesh, the eigenvalues themselves stand beside it.
+The distribution of the frequencies of a graph is estimated by random probes and the kernel polynomial method, at
+the price of some hundred products with the Laplacian. On the road network and the mesh, the eigenvalues themselves
+stand beside it.
 """
 
 import matplotlib.pyplot as plt

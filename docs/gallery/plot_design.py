@@ -2,8 +2,9 @@
 Nine numbers: Cayley against Chebyshev
 ======================================
 
-The 15 lowest frequencies of this graph carry its communities. A Cayley polynomial of order 4 has 9 real coefficients and a
-zoom. A Chebyshev polynomial with as many coefficients has order 8 and spends them on the whole spectrum.
+The 15 lowest frequencies of this graph carry its communities. A Cayley polynomial of order 4 has 9 real
+coefficients and a zoom. A Chebyshev polynomial with as many coefficients has order 8 and spends them on the whole
+spectrum.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A bound that is broken, and two that hold
 =========================================
 
-Proposition 1 of the CayleyNets paper bounds the error of K Jacobi sweeps by 2Mκᴷ. On a ring the scheme's error is above
-that. The bound of the proof without its last step ("safe"), and a sharper one that needs no √n, hold.
+Proposition 1 of the CayleyNets paper bounds the error of K Jacobi sweeps by 2Mκᴷ. On a ring the scheme's error is
+above that. The bound of the proof without its last step ("safe"), and a sharper one that needs no √n, hold.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Two leaders of a karate club
 ============================
 
-Zachary's karate club split in two. Of its 34 members only the two leaders are known to belong to a side; the smoothest
-signal that agrees with them says where all others went.
+Zachary's karate club split in two. Of its 34 members only the two leaders are known to belong to a side; the
+smoothest signal that agrees with them says where all others went.
 """
 
 import matplotlib.pyplot as plt

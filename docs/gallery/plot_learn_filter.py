@@ -2,8 +2,8 @@
 Which filter was it?
 ====================
 
-Signals before and after an unknown Cayley filter, with noise, tell its coefficients and its zoom. What is left unexplained,
-as a function of the zoom alone, has its minimum at the true one.
+Signals before and after an unknown Cayley filter, with noise, tell its coefficients and its zoom. What is left
+unexplained, as a function of the zoom alone, has its minimum at the true one.
 """
 
 import matplotlib.pyplot as plt

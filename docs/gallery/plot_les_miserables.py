@@ -2,8 +2,9 @@
 Whom a character is near to
 ===========================
 
-Personalised PageRank is a filter: (1 − α)(I − αP)⁻¹ on the normalized Laplacian is Tikhonov smoothing of strength α/(1 − α).
-Applied to an impulse at a character of *Les Misérables*, it says who is near, through all paths of common chapters.
+Personalised PageRank is a filter: (1 − α)(I − αP)⁻¹ on the normalized Laplacian is Tikhonov smoothing of strength
+α/(1 − α). Applied to an impulse at a character of *Les Misérables*, it says who is near, through all paths of
+common chapters.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A map from a few measurements
 =============================
 
-A quantity that varies slowly over Minnesota is known at one crossing in twenty. Tikhonov regression fills in the rest, and
-every value that it returns is proved to be within ``largest_error`` of the exact minimizer.
+A quantity that varies slowly over Minnesota is known at one crossing in twenty. Tikhonov regression fills in the
+rest, and every value that it returns is proved to be within ``largest_error`` of the exact minimizer.
 """
 
 import matplotlib.pyplot as plt

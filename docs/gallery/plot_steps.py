@@ -2,8 +2,8 @@
 How sharp a step may be
 =======================
 
-A step of the response that falls within a width w needs a series of about λ_max/w terms. The degree is known, with a proof,
-before the graph is touched.
+A step of the response that falls within a width w needs a series of about λ_max/w terms. The degree is known, with
+a proof, before the graph is touched.
 """
 
 import matplotlib.pyplot as plt
@@ -20,19 +20,20 @@ degrees = {w: bounds.series_degree(L, step, atol=1e-6) for w, step in steps.item
 # %%
 
 lam = np.linspace(0, 2.5, 2000)
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+fig, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 for w, step in steps.items():
-    left.plot(lam, step(lam), label=f"w = {w:g}: {degrees[w]} terms")
-left.set(xlabel="frequency λ", ylabel="response", title="steps at λ = 1, error 1e-6")
-left.legend()
+    ax.plot(lam, step(lam), label=f"w = {w:g}: {degrees[w]} terms")
+ax.set(xlabel="frequency λ", ylabel="response", title="steps at λ = 1, error 1e-6")
+ax.legend()
 
 # %%
 # Near frequency 0 the same width is far cheaper, as Chebyshev series see more there.
 
+fig, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 cutoffs = np.geomspace(0.02, 4, 12)
 for ratio in (1.0, 0.2):
     needed = [bounds.series_degree(L, cg.responses.LowPass(c, transition=ratio * c), atol=1e-6) for c in cutoffs]
-    right.loglog(cutoffs, needed, "o-", label=f"width {ratio:g} × cutoff")
-right.set(xlabel="cutoff", ylabel="terms", title="steps as wide as their cutoff")
-right.legend()
-fig
+    ax.loglog(cutoffs, needed, "o-", label=f"width {ratio:g} × cutoff")
+ax.set(xlabel="cutoff", ylabel="terms", title="steps as wide as their cutoff")
+ax.legend()
+plt.show()

@@ -2,8 +2,8 @@
 Unroll a spiral
 ===============
 
-Points on a rolled-up sheet are joined to their nearest neighbours. The lowest frequencies of that graph know the sheet and not
-the room around it: two of its waves are coordinates on the sheet.
+Points on a rolled-up sheet are joined to their nearest neighbours. The lowest frequencies of that graph know the
+sheet and not the room around it: two of its waves are coordinates on the sheet.
 """
 
 import matplotlib.pyplot as plt

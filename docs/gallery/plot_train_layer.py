@@ -2,8 +2,8 @@
 A layer that learns where to look
 =================================
 
-A ``CayleyConv`` of order 2 and a ``ChebConv`` of as many coefficients learn a filter for a narrow band of low frequencies from
-examples. The Cayley layer moves its zoom to the band.
+A ``CayleyConv`` of order 2 and a ``ChebConv`` of as many coefficients learn a filter for a narrow band of low
+frequencies from examples. The Cayley layer moves its zoom to the band.
 """
 
 import matplotlib.pyplot as plt
@@ -42,5 +42,6 @@ for name, losses in curves.items():
 left.set(xlabel="step", ylabel="loss / energy of the target")
 left.legend()
 learned = layers["Cayley, order 2"].to_filter(L, 0, 0)
-cg.plotting.response({"teacher": teacher.evaluate, "learned": learned.evaluate}, 2.0, eigenvalues=L.eigenvalues, ax=right)
+curves = {"teacher": teacher.evaluate, "learned": learned.evaluate}
+cg.plotting.response(curves, 2.0, eigenvalues=L.eigenvalues, ax=right)
 plt.show()

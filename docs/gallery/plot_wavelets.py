@@ -2,8 +2,8 @@
 Wavelets on the Minnesota roads
 ===============================
 
-A Meyer frame of six filters: responses whose squares add up to one, wavelets of one crossing from fine to coarse, and the
-signal put together again from its coefficients.
+A Meyer frame of six filters: responses whose squares add up to one, wavelets of one crossing from fine to coarse,
+and the signal put together again from its coefficients.
 """
 
 import matplotlib.pyplot as plt
