@@ -9,7 +9,9 @@ import shlex
 import subprocess
 import sys
 import textwrap
+from importlib import import_module
 from importlib.util import find_spec
+from inspect import getdoc, isclass, isroutine
 from pathlib import Path
 
 import matplotlib as mpl
@@ -116,8 +118,10 @@ def test_code_runs(page, workplace, monkeypatch):
 DRAWN = [(page, line, code) for page in SITE for line, code in plots(page)]
 
 
-def test_pages_have_pictures():
-    assert len(DRAWN) >= 12
+def test_pages_have_pictures_of_names_of_their_own():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in SITE)
+    names = re.findall(r"^   :filename-prefix: (\S+)$", text, re.M)
+    assert len(names) == len(set(names)) == len(DRAWN) >= 12
 
 
 @quiet
@@ -168,6 +172,24 @@ def test_tests_that_the_theory_names_are_there():
     assert len(pairs) >= 60
     for path, name in pairs:
         assert re.search(rf"^def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.M), f"{path}::{name}"
+
+
+MODULES = [
+    *(f"cayleygsp.{name}" for name in cg.__all__ if name.islower() and find_spec(f"cayleygsp.{name}") is not None),
+    *("cayleygsp", "cayleygsp.io", "cayleygsp.lowest", "cayleygsp.plotting.task_figures"),
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_has_an_example(module):
+    if module == "cayleygsp.nn":
+        pytest.importorskip("torch")
+    loaded = import_module(module)
+    own = [name for name, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
+    public = getattr(loaded, "__all__", [name for name in own if not name.startswith("_")])
+    values = {name: getattr(loaded, name) for name in public}
+    bare = [name for name, value in values.items() if isroutine(value) or isclass(value)]
+    assert [name for name in bare if ">>>" not in (getdoc(values[name]) or "")] == []
 
 
 def test_the_citation_has_the_version():

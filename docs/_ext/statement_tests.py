@@ -70,7 +70,7 @@ def write_page(app: Sphinx, config: Config) -> None:
 
 
 class StatementTest(SphinxRole):
-    """The link to a test: a mark and its name."""
+    """The link to a test: a mark."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the link, which the page of the tests resolves."""
@@ -84,7 +84,7 @@ class StatementTest(SphinxRole):
             refwarn=True,
             refdoc=self.env.docname,
         )
-        link += nodes.inline(self.rawtext, f"✓ {function}", classes=["statement-test"])
+        link += nodes.inline(self.rawtext, "✓ test", classes=["statement-test"])
         return [link], []
 
 
