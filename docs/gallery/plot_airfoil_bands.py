@@ -21,12 +21,10 @@ print("bands add up to the signal:", np.allclose(features.values.sum(axis=1), no
 
 # %%
 
-fig, axes = plt.subplots(1, 4, figsize=(13, 2.6), layout="constrained")
+fig, axes = plt.subplots(1, 4, figsize=(13, 3.2), layout="constrained")
 for band, name, ax in zip(features.values.T, features.names, axes):
-    top = np.quantile(np.abs(band), 0.99)
-    cg.plotting.graph(
-        graph, band, ax=ax, s=5, colorbar=False, cmap="RdBu_r", vmin=-top, vmax=top, edge_style={"linewidths": 0}
-    )
-    ax.set(title=name.partition(", ")[2], xlim=(-0.2, 1.3), ylim=(-0.6, 0.6))
+    top = np.quantile(np.abs(band), 0.98)
+    ax.scatter(*graph.coords.T, c=band, s=7, cmap="RdBu_r", vmin=-top, vmax=top)
+    ax.set(title=name.partition(", ")[2], aspect="equal")
     ax.set_axis_off()
 plt.show()

@@ -16,7 +16,7 @@ L = cg.laplacian(graph)
 rng = np.random.default_rng(0)
 unknown = cg.CayleyPolynomial([0.5, -0.3, 0.1j], zoom=2.0)
 before = rng.standard_normal((graph.n_vertices, 4))
-after = cg.CayleyFilter(L, unknown, tol=1e-10) @ before + 0.02 * rng.standard_normal(before.shape)
+after = cg.CayleyFilter(L, unknown, tol=1e-10) @ before + 0.001 * rng.standard_normal(before.shape)
 
 learned, info = cg.CayleyFilter.learn(L, before, after, order=2, return_info=True)
 print(info.summary)

@@ -15,7 +15,7 @@ import cayleygsp as cg
 
 novel = nx.les_miserables_graph()
 names = list(novel)
-position = nx.spring_layout(novel, seed=1, weight=None, iterations=200)
+position = nx.kamada_kawai_layout(novel, weight=None)
 graph = cg.Graph(nx.to_scipy_sparse_array(novel), coords=np.array([position[name] for name in names]))
 L = cg.laplacian(graph, kind="normalized")
 g = cg.KernelFilter(L, cg.responses.page_rank(0.85), tol=1e-10)
@@ -24,8 +24,8 @@ fig, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
 for who, ax in zip(("Marius", "Fantine"), axes):
     near = np.sqrt(L.degrees) * g.localize(names.index(who)) / np.sqrt(L.degrees[names.index(who)])
     cg.plotting.graph(graph, np.log10(near), ax=ax, s=60, cmap="viridis", colorbar=False)
-    for k in np.argsort(near)[-7:]:
-        ax.annotate(names[k], graph.coords[k], fontsize=9, weight="bold", ha="center")
+    for k in np.argsort(near)[-5:]:
+        ax.text(*graph.coords[k], names[k], fontsize=10, ha="center", bbox={"fc": "w", "alpha": 0.8, "pad": 1, "lw": 0})
     ax.set_title(f"near {who}")
     ax.set_axis_off()
     print(who, "is near", ", ".join(names[k] for k in np.argsort(near)[-2:-7:-1]))

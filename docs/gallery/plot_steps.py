@@ -27,7 +27,7 @@ ax.set(xlabel="frequency λ", ylabel="response", title="steps at λ = 1, error 1
 ax.legend()
 
 # %%
-# Near frequency 0 the same width is far cheaper, as Chebyshev series see more there.
+# A step whose width is a share of its cutoff needs only about 1/√cutoff terms: Chebyshev series see more near 0.
 
 fig, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 cutoffs = np.geomspace(0.02, 4, 12)

@@ -26,12 +26,15 @@ ax.legend()
 
 # %%
 
-wavelets = bank.filter(np.eye(1, graph.n_vertices, 1300)[0])
+vertex = 1300
+x, y = graph.coords[vertex][:, None]
+wavelets = bank.filter(np.eye(1, graph.n_vertices, vertex)[0])
 fig, axes = plt.subplots(1, 4, figsize=(13, 3.8), layout="constrained")
 for k, ax in zip((3, 2, 1, 0), axes):
-    top = np.abs(wavelets[:, k]).max() / 2
-    cg.plotting.graph(graph, wavelets[:, k], ax=ax, s=5, colorbar=False, cmap="RdBu_r", vmin=-top, vmax=top)
-    ax.set_title("scaling function" if k == 0 else f"wavelet {k}")
+    top = np.abs(wavelets[:, k]).max() / 3
+    cg.plotting.graph(graph, ax=ax, s=0, edge_style={"linewidths": 0.3})
+    ax.scatter(*graph.coords.T, c=wavelets[:, k], s=30, cmap="RdBu_r", vmin=-top, vmax=top, zorder=3)
+    ax.set(title="scaling function" if k == 0 else f"wavelet {k}", xlim=x + [-0.7, 0.7], ylim=y + [-0.5, 0.5])
     ax.set_axis_off()
 
 # %%
