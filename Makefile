@@ -5,8 +5,11 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
+OLDEST := .venv-oldest
+# doctests print as the current versions of numpy do
+OLDEST_TESTS := -p no:doctest tests --ignore=tests/nn --ignore=tests/analysis
 
-.PHONY: help report docs test lint pytest format clean
+.PHONY: help report docs test test-oldest lint pytest format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +27,12 @@ test: $(READY) ## ruff, mypy, the tests and the doctests
 
 pytest: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+test-oldest: ## the tests of the core with the oldest versions that are supported, without torch
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade 'pip>=24'
+	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable . pytest hypothesis
+	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -45,5 +54,5 @@ $(DOCS_READY): $(READY)
 	$(PIP_INSTALL) --editable '.[dev,docs]'
 	touch $@
 
-clean: ## remove the environment, the caches and the report
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove the environments, the caches, the report and the site
+	rm -rf $(VENV) $(OLDEST) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
