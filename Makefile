@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 OLDEST := .venv-oldest
 # doctests print as the current versions of numpy do
-OLDEST_TESTS := -p no:doctest tests --ignore=tests/nn --ignore=tests/analysis
+OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" tests --ignore=tests/nn --ignore=tests/analysis
 
 .PHONY: help report docs test test-oldest lint pytest format clean
 

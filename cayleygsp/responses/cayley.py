@@ -44,7 +44,7 @@ def cayley_angle(x: ArrayLike) -> FloatArray:
 
 
 class CayleyPolynomial(Response):
-    r"""A Cayley polynomial of order r, Eq. (3) of the paper.
+    r"""A Cayley polynomial of order r (equation 3 of the paper).
 
     .. math:: g_{c,h}(\lambda) = c_0 + 2\,\mathrm{Re} \sum_{j=1}^r c_j\, C(h\lambda)^j,
               \qquad C(x) = \frac{x - i}{x + i}

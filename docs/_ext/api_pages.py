@@ -127,6 +127,16 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: no
     return contnode if target.startswith("cayleygsp.") and is_there(target) else None
 
 
+def class_signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str, None] | None:
+    """Return the arguments of a class whose base has a ``__new__`` that takes anything, as scipy's operators have."""
+    if what != "class" or signature != "(*args, **kwargs)" or "__init__" not in vars(obj):
+        return None
+    arguments = list(inspect.signature(obj.__init__).parameters.values())[1:]
+    return str(inspect.Signature([one.replace(annotation=inspect.Parameter.empty) for one in arguments])), None
+
+
 def homes_of(env: BuildEnvironment, target: str) -> list[str]:
     """Return the documented names that end as a target does, the shortest first."""
     ending = "." + target.rpartition("cayleygsp.")[2]
@@ -138,4 +148,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages before autosummary looks for its tables."""
     app.connect("config-inited", write_pages)
     app.connect("missing-reference", resolve)
+    app.connect("autodoc-process-signature", class_signature)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

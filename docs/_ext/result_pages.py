@@ -31,7 +31,8 @@ def row(page: Path, folder: Path) -> str:
     """Return the line of the table for one page: its heading, its command, its day."""
     record = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
     link = page.relative_to(folder).as_posix()
-    return f"| [{title(page)}](../results/{link}) | `{record['command']}` | {record['date'][:10]} |"
+    day = record["date"][:10].replace("-", "\N{NON-BREAKING HYPHEN}")
+    return f"| [{title(page)}](../results/{link}) | `{record['command']}` | {day} |"
 
 
 def results_page(folder: Path) -> str:
