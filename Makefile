@@ -2,7 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+# Bytecode is written for what is used, when it is: most of what is installed is never loaded. It is written also where
+# PYTHONDONTWRITEBYTECODE is set, or every process of the tests would translate everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 OLDEST := .venv-oldest
@@ -14,7 +17,7 @@ OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" tests --ig
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-report: $(READY) ## run the main job: out/report.html on the built-in graph
+report: $(READY) ## run the main job: out/report.html and out/explorer.html on the built-in graph
 	$(BIN)/python -m analysis.report
 
 docs: $(DOCS_READY) ## the site, out/docs/index.html: every example runs, a warning is an error
@@ -45,13 +48,13 @@ format: $(READY) ## let ruff rewrite the code
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=24'
-	$(PIP_INSTALL) --editable '.[dev]'
+	$(PIP_INSTALL) 'pip>=24'
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 # what only the site needs, on top of the environment of the tests
 $(DOCS_READY): $(READY)
-	$(PIP_INSTALL) --editable '.[dev,docs]'
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev,docs]'
 	touch $@
 
 clean: ## remove the environments, the caches, the report and the site

@@ -45,6 +45,7 @@ def compare(
     repeats: int,
     *,
     budget: float = 60.0,
+    shortest: float | None = None,
     lower_bound: bool = False,
     note: str = "",
 ) -> list[Document]:
@@ -60,7 +61,7 @@ def compare(
         Error of a result.
     pairs : sequence of (int, int, float or None)
         Which side is ours, which the peer, and the ratio to reach.
-    repeats, budget
+    repeats, budget, shortest
         See :func:`analysis._timing.interleave`.
     lower_bound : bool
         Whether the peer was stopped before it was done.
@@ -69,7 +70,7 @@ def compare(
     """
     errors = [error_of(side.call()) for side in sides]
     calls = {str(k): side.call for k, side in enumerate(sides) if not side.samples}
-    measured = _timing.interleave(calls, repeats, budget=budget)
+    measured = _timing.interleave(calls, repeats, budget=budget, shortest=shortest)
     samples = [side.samples or measured[str(k)] for k, side in enumerate(sides)]
     rows = []
     for ours, peer, target in pairs:

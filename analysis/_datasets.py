@@ -121,10 +121,10 @@ def find_file(name: str) -> Path | None:
     """
     if name not in FILES:
         raise ValueError(f"`name` must be one of {', '.join(FILES)}, got {name!r}")
-    for folder in _folders():
+    for folder in data_folders():
         path = folder / name
         if path.is_file():
-            _check(path, FILES[name].sha256)
+            check_file(path, name)
             return path
     return None
 
@@ -134,13 +134,30 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cayleygsp"
 
 
-def _folders() -> list[Path]:
+def data_folders() -> list[Path]:
+    """Return where files are looked for: the folder that ``CAYLEYGSP_DATA`` names, then the cache."""
     given = os.environ.get(FOLDER_VARIABLE)
     return [Path(given), cache_folder()] if given else [cache_folder()]
 
 
-def _check(path: Path, sha256: str) -> None:
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
+def check_file(path: Path, name: str) -> None:
+    """Reject a file that stands in the place of a known one with another checksum.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    name : str
+        Its name; one that is not in :data:`FILES` has no known checksum and passes.
+
+    Raises
+    ------
+    ValueError
+        If the checksum is another one.
+    """
+    if name not in FILES:
+        return
+    sha256, found = FILES[name].sha256, hashlib.sha256(path.read_bytes()).hexdigest()
     if found != sha256:
         raise ValueError(
             f"{quoted(path)} must have the SHA-256 checksum {sha256}, got {found}; move it away to use another copy"

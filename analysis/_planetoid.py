@@ -6,9 +6,7 @@ matrices are built anew from their arrays, so that damaged ones are rejected.
 
 from __future__ import annotations
 
-import hashlib
 import io
-import os
 import pickle
 from collections import defaultdict
 from collections.abc import Mapping
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from analysis._datasets import FILES, check_file, data_file, data_folders
 from cayleygsp._typing import FloatArray, IntArray
 
 NAMES = ("cora", "citeseer", "pubmed")
@@ -26,20 +25,6 @@ PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 
 # Vertices after the labelled ones that are for validation.
 N_VALIDATION = 500
-
-# SHA-256 of the files of kimiyoung/planetoid; those of the other graphs have not been recorded.
-CHECKSUMS = {
-    "cora": {
-        "x": "23cfa55d91c6f624233f5eb7b6e3f141f1bd2b2ae39608a63cf5d084bb27baab",
-        "tx": "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a",
-        "allx": "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543",
-        "y": "94465c14eb53e04ca262198dcbb2521ee8af60fb3f3d546cd6ca24a511b0e7d1",
-        "ty": "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad",
-        "ally": "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71",
-        "graph": "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d",
-        "test.index": "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875",
-    }
-}
 
 
 class _Csr:
@@ -110,13 +95,6 @@ class CitationGraph:
         return int(self.labels.max()) + 1
 
 
-def data_folders() -> list[Path]:
-    """Return where data is looked for: the folder that ``CAYLEYGSP_DATA`` names, then the user's cache."""
-    given = os.environ.get("CAYLEYGSP_DATA")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cayleygsp"
-    return ([Path(given)] if given else []) + [cache]
-
-
 def find_folder(name: str, data: Path | None = None) -> Path:
     """Return the folder with the files of a graph.
 
@@ -125,7 +103,8 @@ def find_folder(name: str, data: Path | None = None) -> Path:
     name : {"cora", "citeseer", "pubmed"}
         Which graph.
     data : Path, optional
-        Where to look; :func:`data_folders` by default. The files are in it, or in a folder with the graph's name.
+        Where to look; by default where :mod:`analysis._datasets` does. The files are in it, or in a folder with the
+        graph's name.
 
     Raises
     ------
@@ -145,6 +124,26 @@ def find_folder(name: str, data: Path | None = None) -> Path:
     )
 
 
+def planetoid_files(name: str, data: Path | None = None) -> dict[str, Path]:
+    """Return the files of a graph by part; those with a known checksum are compared with it, or downloaded.
+
+    Parameters and errors are those of :func:`find_folder`; files are downloaded only if ``data`` is not given.
+    """
+    names = {part: f"{name}/ind.{name}.{part}" for part in PARTS}
+    try:
+        folder = find_folder(name, data)
+    except FileNotFoundError:
+        if data is not None or not all(known in FILES for known in names.values()):
+            raise
+        return {part: data_file(known) for part, known in names.items()}
+    paths = {part: folder / f"ind.{name}.{part}" for part in PARTS}
+    for part, path in paths.items():
+        if not path.is_file():
+            raise FileNotFoundError(f"no file {path.name} beside ind.{name}.graph in {folder}")
+        check_file(path, names[part])
+    return paths
+
+
 def load_planetoid(name: str, data: Path | None = None) -> CitationGraph:
     """Read a citation graph; see :func:`find_folder` for the parameters.
 
@@ -157,9 +156,7 @@ def load_planetoid(name: str, data: Path | None = None) -> CitationGraph:
     pickle.UnpicklingError
         If a file names anything that is not data.
     """
-    folder = find_folder(name, data)
-    contents = {part: (folder / f"ind.{name}.{part}").read_bytes() for part in PARTS}
-    _check_known(name, contents)
+    contents = {part: path.read_bytes() for part, path in planetoid_files(name, data).items()}
     order = _test_vertices(contents["test.index"])
     raw = {part: unpickle(contents[part]) for part in PARTS if part != "test.index"}
     features, labels = _arrange(raw, order)
@@ -186,13 +183,6 @@ def normalize_rows(features: sparse.csr_array) -> sparse.csr_array:
     sums = np.asarray(features.sum(axis=1)).reshape(-1)
     scale = np.divide(1.0, sums, out=np.zeros(sums.shape), where=sums != 0)
     return sparse.csr_array(sparse.diags_array(scale) @ features).astype(np.float32)
-
-
-def _check_known(name: str, contents: Mapping[str, bytes]) -> None:
-    for part, expected in CHECKSUMS.get(name, {}).items():
-        found = hashlib.sha256(contents[part]).hexdigest()
-        if found != expected:
-            raise ValueError(f"ind.{name}.{part} must be the known file with SHA-256 {expected}, got {found}")
 
 
 def _test_vertices(content: bytes) -> IntArray:

@@ -17,7 +17,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -27,6 +27,7 @@ import torch
 
 from analysis._checkpoint import Checkpoint
 from analysis._document import Document, now, package_versions
+from analysis._ranks import Ranks
 from analysis._run_progress import run_progress
 from cayleygsp._files import write_files
 
@@ -106,6 +107,11 @@ def compute(
     list of dict
         ``setting``, ``seed``, ``numbers``, ``timing`` and ``made`` (date, device and versions) of each run.
 
+    Notes
+    -----
+    Processes that were started together (:mod:`analysis._ranks`) train each run together. The first one alone has the
+    folder to itself and writes into it; all others read the checkpoints there.
+
     Raises
     ------
     ValueError
@@ -117,13 +123,11 @@ def compute(
     if len(set(keys)) < len(keys):
         raise ValueError(f"`runs` must differ, got {next(key for key in keys if keys.count(key) > 1)} more than once")
     folder = work / (experiment.folder_name if device == "cpu" else f"{experiment.folder_name}-{device}")
-    with locked(folder):
-        for left in folder.glob(".writing-*"):
-            shutil.rmtree(left)  # of a process that was killed while it wrote
-        config = json.dumps(dataclasses.asdict(experiment.config), indent=2) + "\n"
-        write_files(folder, {"config.json": config.encode()})
-        missing = [run for run in experiment.runs if not (folder / f"{run.key}.json").exists()]
+    ranks = Ranks()
+    with locked(folder) if ranks.is_first else nullcontext():
+        missing = ranks.of_first(_begin(experiment, folder) if ranks.is_first else [])
         n_done = len(experiment.runs) - len(missing)
+        quiet = quiet or not ranks.is_first
         with run_progress(experiment.name, len(experiment.runs), n_done, quiet) as advance:
             if workers == 1:
                 with _one_thread():
@@ -132,7 +136,17 @@ def compute(
                         advance()
             else:
                 _compute_by_workers(experiment, missing, folder, workers, device, advance)
+        ranks.wait()  # until the files of the last run are written
     return [json.loads((folder / f"{run.key}.json").read_text(encoding="utf-8")) for run in experiment.runs]
+
+
+def _begin(experiment: Experiment[Any], folder: Path) -> list[Run]:
+    """Make the folder ready, and return the runs that are not finished."""
+    for left in folder.glob(".writing-*"):
+        shutil.rmtree(left)  # of a process that was killed while it wrote
+    config = json.dumps(dataclasses.asdict(experiment.config), indent=2) + "\n"
+    write_files(folder, {"config.json": config.encode()})
+    return [run for run in experiment.runs if not (folder / f"{run.key}.json").exists()]
 
 
 def _compute_one(experiment: Experiment[Any], run: Run, folder: Path, device: str) -> None:
@@ -141,6 +155,8 @@ def _compute_one(experiment: Experiment[Any], run: Run, folder: Path, device: st
         numbers = experiment.train(experiment.config, run, checkpoint, torch.device(device))
     except FloatingPointError as error:
         raise FloatingPointError(f"{run.key}: {error}") from error
+    if not Ranks().is_first:
+        return
     timing = numbers.pop("timing", {})
     result = {"setting": dict(run.setting), "seed": run.seed, "numbers": numbers, "timing": timing}
     result["made"] = {"date": now(), "device": device, "versions": package_versions()}

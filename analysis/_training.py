@@ -14,6 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from analysis._checkpoint import Checkpoint
+from analysis._ranks import Ranks
+
+History = Mapping[str, list[float]]
 
 
 @dataclasses.dataclass
@@ -23,7 +26,7 @@ class Fit:
     Attributes
     ----------
     model : nn.Module
-        Left with the parameters that were best on the validation data, and not in training mode.
+        Left with the parameters that were best on the validation data, or the last ones, and not in training mode.
     optimizer : torch.optim.Optimizer
         Over the parameters of the model.
     loss : callable
@@ -36,6 +39,21 @@ class Fit:
         Factor of the learning rates as a function of the share of steps that is done.
     observe : callable
         ``observe()`` is called after ``evaluate()`` and returns numbers that are kept of every epoch, by name.
+    keep : callable, optional
+        ``keep(history)`` says whether the model of the last epoch is the one to keep so far, from the lists of what was
+        observed and ``validation``; by default the first of the best is.
+    stop : callable
+        ``stop(history)`` says whether the training ends before its last epoch.
+    keep_last : bool
+        Whether the last parameters are kept, not those that were best.
+    keep_losses : bool
+        Whether the loss of every step is kept.
+
+    Notes
+    -----
+    Processes that were started together (:mod:`analysis._ranks`) have a share of each minibatch each; ``loss`` must
+    use a network whose gradients are means over them, ``evaluate`` must return the same number in all. The first one
+    writes the checkpoints.
     """
 
     model: nn.Module
@@ -47,6 +65,10 @@ class Fit:
     epochs: int
     schedule: Callable[[float], float] = lambda share: 1.0
     observe: Callable[[], dict[str, float]] = dict
+    keep: Callable[[History], bool] | None = None
+    stop: Callable[[History], bool] = lambda history: False
+    keep_last: bool = False
+    keep_losses: bool = False
 
     def run(self, seed: int, checkpoint: Checkpoint) -> dict[str, Any]:
         """Train from the start, or from where the checkpoint says, and return the history.
@@ -58,8 +80,10 @@ class Fit:
         -------
         dict
             ``best_epoch``, ``best_validation``, ``validation`` (one number per epoch), lists of what was observed by
-            name, and ``timing``: processor time of the whole and of a step, waking time of the whole.
+            name, ``losses`` if they are kept, and ``timing``: processor time of the whole and of a step, waking time of
+            the whole.
         """
+        ranks = Ranks()
         base = [group["lr"] for group in self.optimizer.param_groups]
         steps = math.ceil(self.n_samples / self.batch)
         with torch.random.fork_rng():
@@ -67,18 +91,25 @@ class Fit:
             state = self._restored(checkpoint)
             clock = _Clock(state["cpu_seconds"], state["seconds"])
             for epoch in range(state["epoch"], self.epochs):
+                if self.stop(_history(state)):  # asked before an epoch: a run that ended here ends here again
+                    break
                 order = _order(self.n_samples, seed, epoch)
                 for step in range(state["step"], steps):
                     share = (epoch * steps + step) / (self.epochs * steps)
                     for group, lr in zip(self.optimizer.param_groups, base, strict=True):
                         group["lr"] = lr * self.schedule(share)
-                    self._step(order[step * self.batch : (step + 1) * self.batch])
-                    if checkpoint.is_due:
+                    if ranks.size > 1:
+                        ranks.seed_step(seed, epoch, step)
+                    loss = self._step(order[step * self.batch : (step + 1) * self.batch], ranks)
+                    if self.keep_losses:
+                        state["losses"].append(ranks.total(loss) / ranks.size)
+                    if ranks.is_first and checkpoint.is_due:
                         self._save(checkpoint, {**state, "epoch": epoch, "step": step + 1}, clock)
                 self._close_epoch(state, epoch)
-                if checkpoint.is_due:
+                if ranks.is_first and checkpoint.is_due:
                     self._save(checkpoint, state, clock)
-        self.model.load_state_dict(state["best_model"])
+        if not self.keep_last:
+            self.model.load_state_dict(state["best_model"])
         self.model.eval()
         cpu, waking = clock.read()
         return {
@@ -86,17 +117,20 @@ class Fit:
             "best_validation": state["validation"][state["best_epoch"]],
             "validation": state["validation"],
             **state["observed"],
-            "timing": {"cpu_seconds": cpu, "seconds": waking, "step_cpu_seconds": cpu / (self.epochs * steps)},
+            **({"losses": state["losses"]} if self.keep_losses else {}),
+            "timing": {"cpu_seconds": cpu, "seconds": waking, "step_cpu_seconds": cpu / (state["epoch"] * steps)},
         }
 
-    def _step(self, indices: Tensor) -> None:
+    def _step(self, indices: Tensor, ranks: Ranks) -> float:
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(indices)
-        if not bool(torch.isfinite(loss.detach())):
-            raise FloatingPointError(f"the loss is {loss.item()}: try a lower learning rate")
+        loss = self.loss(ranks.share(indices)) * ranks.weight(indices)
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise FloatingPointError(f"the loss is {value}: try a lower learning rate")
         loss.backward()
         self.optimizer.step()
+        return value
 
     def _close_epoch(self, state: dict[str, Any], epoch: int) -> None:
         self.model.eval()
@@ -105,15 +139,21 @@ class Fit:
             observed = self.observe()
         state["validation"] = [*state["validation"], value]
         state["observed"] = {name: [*state["observed"].get(name, []), number] for name, number in observed.items()}
-        if state["best_epoch"] < 0 or value > state["validation"][state["best_epoch"]]:
+        first = state["best_epoch"] < 0
+        if self.keep is not None:
+            better = self.keep(_history(state))
+        else:
+            better = not first and value > state["validation"][state["best_epoch"]]
+        if first or better:
             state["best_epoch"] = epoch
-            state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
+            if not self.keep_last:
+                state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
         state["epoch"], state["step"] = epoch + 1, 0
 
     def _restored(self, checkpoint: Checkpoint) -> dict[str, Any]:
         state = checkpoint.load()
         if state is None:
-            best = {"best_epoch": -1, "best_model": {}, "validation": [], "observed": {}}
+            best = {"best_epoch": -1, "best_model": {}, "validation": [], "observed": {}, "losses": []}
             return {"epoch": 0, "step": 0, "cpu_seconds": 0.0, "seconds": 0.0, **best}
         self.model.load_state_dict(state.pop("model"))
         self.optimizer.load_state_dict(state.pop("optimizer"))
@@ -134,6 +174,10 @@ class Fit:
             "seconds": waking,
         }
         checkpoint.save(now)
+
+
+def _history(state: Mapping[str, Any]) -> History:
+    return {"validation": state["validation"], **state["observed"]}
 
 
 class _Clock:

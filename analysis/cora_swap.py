@@ -17,7 +17,7 @@ import numpy as np
 
 import cayleygsp as cg
 from analysis._document import Document, page
-from analysis._planetoid import CitationGraph, find_folder, load_planetoid
+from analysis._planetoid import CitationGraph, load_planetoid, planetoid_files
 from analysis._script import Script, Step
 from analysis._tables import Table, markdown_table
 
@@ -181,8 +181,8 @@ def _check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     if args.runs < 1:
         parser.error(f"--runs must be 1 or more, got {args.runs}")
     try:
-        find_folder("cora", args.data)
-    except FileNotFoundError as error:
+        planetoid_files("cora", args.data)
+    except (OSError, ValueError) as error:
         parser.error(str(error))
 
 

@@ -15,7 +15,8 @@ The instruments: :mod:`bounds` of errors, :mod:`localization` of filters, what a
 :mod:`density`, filter :mod:`design`, and :mod:`coarsening` of graphs.
 
 :mod:`cayleygsp.pygsp_filters` holds the same as a PyGSP filter, :mod:`cayleygsp.plotting` the pictures,
-:mod:`cayleygsp.nn` the trainable layers (with torch).
+:mod:`cayleygsp.explorer` a page on which the zoom is moved by hand, :mod:`cayleygsp.nn` the trainable layers
+(with torch).
 
 Importing the package loads nothing: each name is loaded when it is first used.
 """
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         coarsening,
         density,
         design,
+        explorer,
         gallery,
         localization,
         nn,
@@ -77,6 +79,7 @@ __all__ = [
     "coarsening",
     "density",
     "design",
+    "explorer",
     "gallery",
     "laplacian",
     "localization",

@@ -128,7 +128,13 @@ class Section:
     closing: Sequence[str] = field(default=())
 
 
-def render_page(title: str, lead: str, sections: Sequence[Section], footer: Mapping[str, str]) -> str:
+def render_page(
+    title: str,
+    lead: str,
+    sections: Sequence[Section],
+    footer: Mapping[str, str],
+    beside: Mapping[str, str] | None = None,
+) -> str:
     """Return the page as HTML that needs no other file.
 
     Parameters
@@ -139,6 +145,8 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: Mapp
         In the order in which they are read.
     footer : mapping of str to str
         What the report was made with.
+    beside : mapping of str to str, optional
+        Pages that stand beside this one: what they show, by the names of their files.
     """
     anchors = _anchors([section.title for section in sections])
     parts = [
@@ -148,6 +156,7 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: Mapp
         '<meta name="color-scheme" content="light dark">',
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<header><h1>{escape(title)}</h1><p>{escape(lead)}</p></header>",
+        *(f'<p><a href="{escape(name)}">{escape(text)}</a></p>' for name, text in (beside or {}).items()),
         _contents(sections, anchors),
         "<main>",
         *(_section(section, anchor) for section, anchor in zip(sections, anchors, strict=True)),

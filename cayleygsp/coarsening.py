@@ -87,6 +87,28 @@ class Coarsening:
         place[self.permutation] = np.arange(self.permutation.size)
         return place[: self.n_vertices]
 
+    def real_graph(self, level: int) -> Graph:
+        """Return the graph of a level without its fake vertices, the others in their order.
+
+        Parameters
+        ----------
+        level : int
+            0 is the finest.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> from cayleygsp.coarsening import coarsen
+        >>> tree = coarsen(cg.gallery.path(5), levels=2, rng=0)
+        >>> tree.graphs[1].n_vertices, tree.real_graph(1).n_vertices
+        (4, 3)
+        """
+        level = check_integer(level, "level", at_least=0)
+        if level > self.levels:
+            raise ValueError(f"`level` must be at most {self.levels}, got {level}")
+        graph, real = self.graphs[level], np.flatnonzero(~self.is_fake[level])
+        return Graph(graph.W[real][:, real], name=graph.name)
+
     def permute(self, signals: ArrayLike) -> Array:
         """Bring signals into the order of level 0, with zeros at fake vertices.
 

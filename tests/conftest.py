@@ -1,5 +1,6 @@
 """Settings for all tests: one thread per library of linear algebra, those of hypothesis, where data sets are."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -25,3 +26,9 @@ if DATA.is_dir():
 def pytest_configure(config: pytest.Config) -> None:
     # a filter in pyproject.toml would load scipy, and numpy with it, before their threads are counted above
     config.addinivalue_line("filterwarnings", "ignore::scipy.sparse.SparseEfficiencyWarning:pygsp.*")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # thousands of tests and all that they import stay until the end: collecting garbage need not look at them
+    gc.collect()
+    gc.freeze()

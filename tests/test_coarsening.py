@@ -268,3 +268,18 @@ def test_import_loads_neither_numba_nor_torch():
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "numba" not in loaded
     assert "torch" not in loaded
+
+
+@given(W=weighted_graphs(), seed=st.integers(0, 50))
+def test_graphs_of_real_vertices_keep_all_edges(W, seed):
+    tree = coarsen(W, 2, rng=seed)
+    for level, (graph, fake) in enumerate(zip(tree.graphs, tree.is_fake, strict=True)):
+        real = tree.real_graph(level)
+        assert real.n_vertices == np.count_nonzero(~fake)
+        assert_array_equal(real.W.toarray(), graph.W.toarray()[~fake][:, ~fake])
+        assert real.W.sum() == graph.W.sum()
+
+
+def test_level_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="`level` must be at most 2, got 3"):
+        coarsen(cg.gallery.path(5), 2, rng=0).real_graph(3)

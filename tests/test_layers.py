@@ -12,6 +12,7 @@ import cayleygsp
 
 ROOT = Path(cayleygsp.__file__).parent
 ANALYSIS = ROOT.parent / "analysis"
+TESTS = ROOT.parent / "tests"
 
 # Each room may import itself and what stands before it.
 LAYERS = (
@@ -28,6 +29,7 @@ LAYERS = (
     {"localization", "pygsp_filters", "nn"},
     {"plotting"},
     {"_html", "report"},
+    {"explorer"},
     {"cli"},
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
@@ -37,8 +39,16 @@ EXCEPTIONS = {
     ("design.fit", "filters"): "Fit.on gives the filter of a fit",
 }
 
+# Tests of no single file, and of what.
+OF_THE_WHOLE = {
+    "test_docs.py": "pages and their examples",
+    "test_import.py": "what is loaded when",
+    "test_layers.py": "the tree",
+    "nn/test_forks.py": "layers and filters in worker processes",
+}
+
 # The report on everything stands above the scripts: it shows what these two compute in small.
-SHOWN_BY_THE_REPORT = {("report", "community"), ("report", "complexity"), ("report", "movielens")}
+SHOWN_BY_THE_REPORT = {("report", "community"), ("report", "complexity"), ("report", "cora"), ("report", "movielens")}
 
 
 def modules() -> dict[str, Path]:
@@ -171,3 +181,25 @@ def test_files_and_functions_are_short(folder, typical, longest):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 n_lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
                 assert n_lines <= 60, f"{path.name}: {node.name} has {n_lines} lines"
+
+
+def mirrored(path: Path) -> list[str]:
+    """Return what a file of tests may stand for: a file or folder at the same place, or one and an aspect of it."""
+    place = path.relative_to(TESTS).parent
+    folder = (ROOT.parent if place.parts[:1] == ("analysis",) else ROOT) / place
+    words = path.stem.split("_")[1:]
+    stems = ["_".join(words[:n]) for n in range(len(words), 0, -1)]
+    names = [name for stem in stems for name in (stem, f"_{stem}", f"__{stem}__")]
+    return [name for name in names if (folder / name).is_dir() or (folder / f"{name}.py").is_file()]
+
+
+def test_tests_mirror_the_tree():
+    files = {path.relative_to(TESTS).as_posix(): mirrored(path) for path in TESTS.rglob("test_*.py")}
+    assert {name for name, found in files.items() if not found} == set(OF_THE_WHOLE)
+
+
+def test_a_test_without_a_file_is_seen():
+    assert mirrored(TESTS / "filters" / "test_base_algebra.py") == ["base"]
+    assert mirrored(TESTS / "nn" / "test_init.py") == ["__init__"]
+    assert mirrored(TESTS / "analysis" / "test_script.py") == ["_script"]
+    assert mirrored(TESTS / "filters" / "test_algebra.py") == []

@@ -11,21 +11,15 @@ import torch
 from torch import Tensor, nn
 
 import cayleygsp as cg
-from analysis.benchmark_nn.settings import Sizes
-from cayleygsp import gallery
 from cayleygsp._typing import Array
-from cayleygsp.coarsening import Coarsening, coarsen
+from cayleygsp.graph import Graph
 from cayleygsp.nn import CayleyConv
 
 
-def mnist_tree(sizes: Sizes, seed: int) -> Coarsening:
-    """Return the graph of the pixels with its coarsenings: convolutions are on levels 0 and 2."""
-    return coarsen(gallery.mnist_grid(sizes.side), levels=4, rng=seed)
-
-
-def laplacian_of(tree: Coarsening, level: int) -> cg.Laplacian:
-    """Return the normalized Laplacian of a level."""
-    return cg.laplacian(tree.graphs[level], "normalized")
+def weighted_edges(graph: Graph) -> tuple[Tensor, Tensor]:
+    """Return the edges of a graph as PyTorch Geometric has them, and their weights in single precision."""
+    W = graph.W.tocoo()
+    return torch.from_numpy(np.stack([W.row, W.col]).astype(np.int64)), torch.from_numpy(W.data).float()
 
 
 def signals(seed: int, *shape: int, device: str = "cpu") -> Tensor:

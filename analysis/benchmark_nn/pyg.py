@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import importlib
 
-import numpy as np
 import torch
 
 from analysis._comparison import Side, compare
 from analysis._document import Document
+from analysis._mnist_network import level_laplacian, mnist_tree
 from analysis._script import Step
 from analysis.benchmark_nn.problems import (
     dense_chebyshev,
-    laplacian_of,
-    mnist_tree,
     relative_error,
     signals,
     training_step,
+    weighted_edges,
 )
 from analysis.benchmark_nn.settings import CHEBYSHEV_LIMIT, TERMS, Sizes
 from cayleygsp.nn import ChebConv, GraphLaplacian
@@ -26,18 +25,14 @@ from cayleygsp.nn import ChebConv, GraphLaplacian
 def pyg_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Document]:
     """Compare ChebConv, forward and backward, with that of PyTorch Geometric on both layers of the MNIST network."""
     PygChebConv = importlib.import_module("torch_geometric.nn").ChebConv
-    tree = mnist_tree(sizes, args.seed)
+    tree = mnist_tree(sizes.side, args.seed)
     rows = []
     for level, channels in ((0, (1, sizes.features[0])), (2, sizes.features)):
         step(f"PyTorch Geometric, level {level}")
-        L = laplacian_of(tree, level)
+        L = level_laplacian(tree, level)
         graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32, device=args.device)
-        W = tree.graphs[level].W.tocoo()
-        edge_index = torch.from_numpy(np.stack([W.row, W.col]).astype(np.int64)).to(args.device)
-        edge_weight = torch.from_numpy(W.data).float().to(args.device)
+        edge_index, edge_weight = (t.to(args.device) for t in weighted_edges(tree.real_graph(level)))
         x = signals(args.seed, sizes.batch, L.n_vertices, channels[0], device=args.device)
-        # fake vertices, which have no edges, are zero in both; PyTorch Geometric takes their eigenvalue to be 1
-        x[:, torch.tensor(tree.is_fake[level], device=args.device)] = 0
         x.requires_grad_(level > 0)
         ours, theirs = ChebConv(*channels, TERMS, bias=False), PygChebConv(*channels, TERMS, bias=False)
         theirs.load_state_dict(ours.state_dict())

@@ -10,6 +10,7 @@ from analysis._comparison import notes
 from analysis._document import Document
 from analysis._script import Script, Step, add_repeats, check_repeats
 from analysis.benchmark_nn.edge_gradients import edge_rows
+from analysis.benchmark_nn.epochs import epoch_rows
 from analysis.benchmark_nn.figure import draw
 from analysis.benchmark_nn.fresh_graphs import fresh_rows
 from analysis.benchmark_nn.growth import measure_growth
@@ -19,9 +20,20 @@ from analysis.benchmark_nn.pyg import pyg_rows
 from analysis.benchmark_nn.settings import QUICK, Sizes
 from analysis.benchmark_nn.sparse_input import sparse_rows
 from analysis.benchmark_nn.steps import step_rows
+from analysis.benchmark_nn.training import training_rows
 from analysis.benchmark_nn.zooms import zoom_rows
 
-PARTS = (step_rows, network_rows, pyg_rows, edge_rows, zoom_rows, fresh_rows, sparse_rows)
+PARTS = (
+    step_rows,
+    network_rows,
+    training_rows,
+    pyg_rows,
+    edge_rows,
+    zoom_rows,
+    fresh_rows,
+    sparse_rows,
+    epoch_rows,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +69,7 @@ SCRIPT = Script(
     draw,
     tables=tables,
     lines=notes,
-    steps=lambda args: 14,
+    steps=lambda args: 18,
     arguments=add_arguments,
     check=check_arguments,
 )

@@ -18,14 +18,18 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
     argv : sequence of str
         What all scripts are called with besides ``--quick``.
     """
-    from analysis import community, complexity, movielens
+    from analysis import community, complexity, cora, mnist, movielens
 
     with TemporaryDirectory() as work:
         _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
+        _, digits = mnist.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
         _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
+        _, cited = cora.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
     numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
-    return [_learning(trained), _timing(timed), _completion(completed)], numbers
+    numbers |= {"mnist": digits["rows"], "cora": cited["rows"]}
+    sections = [_learning(trained), _timing(timed), _digits(digits), _citations(cited), _completion(completed)]
+    return sections, numbers
 
 
 def _learning(trained: Document) -> Section:
@@ -93,4 +97,50 @@ def _completion(completed: Document) -> Section:
             )
         ],
         Table(*movielens.error_table(completed)),
+    )
+
+
+def _citations(classified: Document) -> Section:
+    from analysis import cora
+
+    return Section(
+        "Citation network, in small",
+        [
+            "Papers are classified by their words and by whom they cite. The graph is drawn and the training short; "
+            "that of the paper is python -m analysis.cora.",
+        ],
+        [
+            Picture.from_figure(
+                "cora",
+                cora.draw(classified),
+                "Test accuracy of every network.",
+                "Test accuracy in % of every network: dots are runs, the black dot their mean.",
+            )
+        ],
+        Table(*cora.accuracy_table(classified)),
+    )
+
+
+def _digits(classified: Document) -> Section:
+    from analysis import mnist
+
+    config = classified["config"]
+    digits = "drawn digits" if config["data"] == "drawn" else "digits of MNIST"
+    return Section(
+        "Digits on the graph of the pixels, in small",
+        [
+            f"Two convolutions on the graph of the pixels with Graclus pooling, trained on {config['n_train']} {digits} "
+            f"for {config['epochs']} epochs. The whole protocol is python -m analysis.mnist.",
+        ],
+        [
+            Picture.from_figure(
+                "mnist",
+                mnist.draw(classified),
+                "Loss and validation error along the training, learned filters on the grid and their responses.",
+                "Above, loss and validation error; below, for each network, filters of the first layer on the grid and "
+                "responses of both layers.",
+            )
+        ],
+        Table(*mnist.accuracy_table(classified)),
+        mnist.findings(classified),
     )

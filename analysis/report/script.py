@@ -19,20 +19,23 @@ from cayleygsp._files import write_files
 from cayleygsp._format import format_tol
 from cayleygsp._html import Section, render_page
 from cayleygsp.cli.printing import progress
+from cayleygsp.explorer import NamedFilter, explorer_page
 from cayleygsp.responses.cayley import as_cayley
 
 
-def write_report(folder: Path, sections: Sequence[Section], numbers: Any, foot: dict[str, str]) -> Path:
-    """Write page, pictures and numbers; earlier ones stay as they are until all is ready."""
+def write_report(folder: Path, sections: Sequence[Section], numbers: Any, foot: dict[str, str], explorer: str) -> Path:
+    """Write pages, pictures and numbers; earlier ones stay as they are until all is ready."""
     lead = (
         "Graph filters that are rational in the Laplacian, after the CayleyNets paper: the spectrum that they see and "
         "what a zoom does to it, a filter designed for one graph, what it does to a signal, what each way to apply it "
         "costs and is proved to be off by, and how far it reaches."
     )
-    page = render_page("A Cayley filter on the 15-community graph", lead, sections, foot)
+    beside = {"explorer.html": "Move the zoom by hand, on a page beside this one: explorer.html"}
+    page = render_page("A Cayley filter on the 15-community graph", lead, sections, foot, beside)
     files = {f"{picture.name}.png": picture.png for section in sections for picture in section.pictures}
     files["report.json"] = (json.dumps(numbers, indent=2, allow_nan=False) + "\n").encode()
     files["report.html"] = page.encode()
+    files["explorer.html"] = explorer.encode()
     write_files(folder, files)
     return folder / "report.html"
 
@@ -73,7 +76,9 @@ def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
     step("files")
     date = now()
     numbers = collect_numbers(args, date, spectrum, polynomial, denoising, runs, more)
-    return write_report(args.out, sections, numbers, footer(args, date, polynomial))
+    own = NamedFilter("the low pass of the report", polynomial)
+    explorer = explorer_page(spectrum.graph, spectrum.laplacian, filters=[own], rng=args.seed)
+    return write_report(args.out, sections, numbers, footer(args, date, polynomial), explorer)
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -85,7 +90,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "error bounds and localization, and small forms of the experiments with networks. For a report on a graph of "
         "your own use the command cayleygsp report.",
         epilog="OUT/report.html holds everything and can be sent as it is; the pictures stand beside it as PNG files, "
-        "the numbers as report.json. A run that fails leaves an earlier report as it was.",
+        "the numbers as report.json, and explorer.html lets you move the zoom by hand. "
+        "A run that fails leaves an earlier report as it was.",
     )
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: %(default)s)")
     parser.add_argument(

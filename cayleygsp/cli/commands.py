@@ -12,6 +12,7 @@ from cayleygsp.cli.bundles import flatten
 from cayleygsp.cli.decay import decay_command
 from cayleygsp.cli.denoise import denoise_command
 from cayleygsp.cli.design import design_command
+from cayleygsp.cli.explore import explore_command
 from cayleygsp.cli.features import features_command
 from cayleygsp.cli.filter import filter_command
 from cayleygsp.cli.info import info_command
@@ -50,6 +51,7 @@ def register(app: typer.Typer) -> None:
             design_command,
             "design --target low:0.5 --order 4 --lmax 8 -o low.json -o low.png",
         ),
+        "explore": (explore_command, "explore @communities -o communities.html"),
         "report": (report_command, "report @minnesota -o minnesota.html"),
     }
     for name, (function, epilog) in add.items():

@@ -33,6 +33,7 @@ class Selector(str, Enum):
     gcv = "gcv"
     sure = "sure"
     discrepancy = "discrepancy"
+    morozov = "morozov"
 
 
 def denoise_command(
@@ -53,7 +54,8 @@ def denoise_command(
             "--select",
             metavar="RULE",
             help="How the strength is chosen: gcv (cross-validation, needs no --sigma), sure (least estimated error), "
-            "discrepancy (the largest up to which noise explains the residual).",
+            "discrepancy (the largest up to which noise explains the residual), morozov (that of textbooks, which "
+            "smooths more).",
         ),
     ] = Selector.gcv,
     strength: Annotated[
@@ -62,7 +64,7 @@ def denoise_command(
     ] = [],  # noqa: B006
     sigma: Annotated[
         float | None,
-        typer.Option("--sigma", help="Standard deviation of the noise, for sure and discrepancy; else estimated."),
+        typer.Option("--sigma", help="Standard deviation of the noise, for all rules but gcv; else estimated."),
     ] = None,
     shared: Annotated[bool, typer.Option("--shared", help="One strength for all signals, not one for each.")] = False,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed to the filter, relative to its gain.")] = 1e-6,

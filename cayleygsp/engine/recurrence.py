@@ -23,6 +23,7 @@ from cayleygsp.engine.tiles import TILE_BYTES, tile_edges
 # come from memory, and the processor would wait for a few at a time.
 LOOK_AHEAD_BYTES = 4 * 2**20
 LOOK_AHEAD = 256
+_FAR_AHEAD, _NOT_AHEAD = np.uint64(LOOK_AHEAD), np.uint64(0)
 
 # Pieces of a step that dots are kept for; their sums do not depend on the threads.
 _DOT_CHUNKS = 128
@@ -192,8 +193,8 @@ def _rows(graph: KernelGraph) -> Any:
 
 def _ahead(graph: KernelGraph) -> Any:
     """Return how far ahead the loop for one signal asks for values."""
-    beyond_the_caches = graph.n_vertices * graph.dtype.itemsize > LOOK_AHEAD_BYTES
-    return np.uint64(LOOK_AHEAD if graph.scattered and beyond_the_caches else 0)
+    beyond_the_caches = graph.scattered and graph.n_vertices * graph.dtype.itemsize > LOOK_AHEAD_BYTES
+    return _FAR_AHEAD if beyond_the_caches else _NOT_AHEAD
 
 
 def _block(f: Array, dtype: Any, *, copy: bool = True) -> Array:
@@ -207,7 +208,7 @@ def _block(f: Array, dtype: Any, *, copy: bool = True) -> Array:
 
 def _empty(shape: tuple[int, ...], dtype: Any) -> Array:
     """Return an array that begins where a cache line does: vectors that lie across two lines cost two loads each."""
-    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes < _SMALL_BYTES:
         return np.empty(shape, dtype)
     raw = np.empty(n_bytes + _CACHE_LINE, np.uint8)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ _OPERATIONS = 2.0**34
 _NUMBERS = 2**14
 
 
-@dataclass(frozen=True)
-class Restored:
+class Restored(NamedTuple):
     """An answer as the caller's signals were.
 
     Attributes

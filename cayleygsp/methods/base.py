@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,8 +22,7 @@ _GAIN_POINTS = 2048
 _SINGLE_RANGE = 1e15
 
 
-@dataclass(frozen=True)
-class Applied:
+class Applied(NamedTuple):
     """Filtered signals and what is known of them.
 
     Attributes
@@ -84,11 +82,11 @@ class FilterMethod(ABC):
 
     def apply_bank(self, f: Array, *, certify: bool) -> Applied:
         """Filter to shape (n_filters, n, m), also where there is one filter; bounds broadcast to (n_filters, m)."""
-        applied = self.apply(f, certify=certify)
-        bound = np.asarray(applied.error_bound)
+        signals, error_bound, n_matvecs, residuals = self.apply(f, certify=certify)
+        bound = np.asarray(error_bound)
         if self.is_bank:
-            return Applied(applied.signals, bound[:, None], applied.n_matvecs, applied.residuals)
-        return Applied(applied.signals[None], bound[None], applied.n_matvecs, applied.residuals)
+            return Applied(signals, bound[:, None], n_matvecs, residuals)
+        return Applied(signals[None], bound[None], n_matvecs, residuals)
 
     def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -17,10 +17,13 @@ from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.channel_mix import ChannelMix
 from cayleygsp.nn.combine_op import combine_terms
 from cayleygsp.nn.conv_op import cheb_conv
+from cayleygsp.nn.exact import exact_cheb_conv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
 from cayleygsp.nn.inference import outside_inference
 from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
 from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
+
+METHODS = ("recurrence", "exact")
 
 
 class ChebConv(GraphConv):
@@ -44,6 +47,9 @@ class ChebConv(GraphConv):
         The Laplacian :math:`I - D^{-1/2} W D^{-1/2}`, :math:`I - D^{-1} W` or :math:`D - W`.
     bias : bool
         Whether to add a learned number to each output channel.
+    method : {"recurrence", "exact"}
+        "recurrence": a product with the Laplacian for each term. "exact": the dense eigenbasis, which a prepared
+        :class:`GraphLaplacian` computes once and keeps; for many signals with many channels on a small graph.
 
     Attributes
     ----------
@@ -78,12 +84,20 @@ class ChebConv(GraphConv):
     row_of_edges, own_scale, undirected = 1, True, False
 
     def __init__(
-        self, in_channels: int, out_channels: int, K: int, normalization: str | None = "sym", bias: bool = True
+        self,
+        in_channels: int,
+        out_channels: int,
+        K: int,
+        normalization: str | None = "sym",
+        bias: bool = True,
+        *,
+        method: Literal["recurrence", "exact"] = "recurrence",
     ) -> None:
         if normalization is not None:
             check_choice(normalization, "normalization", ("sym", "rw"))
         super().__init__(in_channels, out_channels, normalization, bias)
         self.order = check_integer(K, "K", at_least=1) - 1
+        self.method = check_choice(method, "method", METHODS)
         self.lins = nn.ModuleList(ChannelMix(self.in_channels, self.out_channels) for _ in range(self.order + 1))
         self.reset_parameters()
 
@@ -154,6 +168,8 @@ class ChebConv(GraphConv):
         self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
     ) -> ScaledLaplacian:
         """Return the scaled Laplacian of given edges."""
+        if self.method == "exact":
+            raise ValueError("method 'exact' must get a prepared GraphLaplacian or a cayleygsp.Laplacian, got edges")
         return ScaledLaplacian.from_edge_index(
             edges,
             edge_weight,
@@ -170,17 +186,20 @@ class ChebConv(GraphConv):
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
+        if self.method == "exact":
+            return exact_cheb_conv(x, self.weight, cast(GraphLaplacian, laplacian))
         return cheb_conv(x, self.weight, laplacian)
 
     def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""
-        if self.in_channels <= self.out_channels or laplacian.values.requires_grad:
+        if self.in_channels <= self.out_channels or laplacian.values.requires_grad or self.method == "exact":
             return super().convolve_sparse(x, laplacian)
         return combine_terms(x, self.weight, laplacian)
 
     def extra_repr(self) -> str:
         """Say the sizes."""
-        return f"{self.in_channels}, {self.out_channels}, K={self.order + 1}, normalization={self.normalization}"
+        sizes = f"{self.in_channels}, {self.out_channels}, K={self.order + 1}, normalization={self.normalization}"
+        return sizes if self.method == "recurrence" else f"{sizes}, method={self.method}"
 
     def to_filter(self, graph: GraphLike, in_channel: int, out_channel: int, **options: Any) -> ChebyshevFilter:
         """Return the learned filter from one channel to another as a filter of the core, without the bias.

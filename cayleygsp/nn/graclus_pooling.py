@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from cayleygsp._typing import Array, GraphLike
 from cayleygsp._validation import check_choice, check_integer
 from cayleygsp.coarsening import Coarsening, coarsen
+from cayleygsp.nn.pooling_op import max_of_vertices
 
 OPS = ("max", "mean")
 
@@ -34,15 +35,18 @@ class GraclusPooling(nn.Module):
         What to take of each group.
     rng : numpy.random.Generator, int or None
         Source of randomness if a graph is to be coarsened.
+    padded : bool
+        Whether signals have rows for the fake vertices. Without them, signals are those of the real vertices of a level
+        in their order, see :meth:`Coarsening.real_graph`, and no work is done for the others.
 
     Attributes
     ----------
     coarsening : Coarsening
         The hierarchy; its graphs are those of the convolutions in between.
     in_vertices, out_vertices : int
-        Vertices before and after, fake ones included.
+        Vertices before and after; fake ones are counted if ``padded``.
     n_vertices, n_padded : int
-        Vertices of the given graph, and of level 0.
+        Vertices of the given graph, and of level 0, again.
 
     Raises
     ------
@@ -78,6 +82,8 @@ class GraclusPooling(nn.Module):
     fake: Tensor
     empty: Tensor
     count: Tensor
+    starts: Tensor
+    members: Tensor
 
     def __init__(
         self,
@@ -87,6 +93,7 @@ class GraclusPooling(nn.Module):
         op: str = "max",
         *,
         rng: Any = None,
+        padded: bool = True,
     ) -> None:
         super().__init__()
         self.n_levels = check_integer(n_levels, "n_levels", at_least=1)
@@ -99,18 +106,28 @@ class GraclusPooling(nn.Module):
             raise ValueError(
                 f"`coarsening` must have at least level + n_levels = {top} levels, got one with {coarsening.levels}"
             )
-        self.coarsening = coarsening
+        self.coarsening, self.padded = coarsening, bool(padded)
         # Plain numbers, for compilers that do not look into a coarsening.
-        self.n_vertices, self.n_padded = coarsening.n_vertices, coarsening.sizes[0]
-        self.in_vertices = coarsening.sizes[self.level]
-        self.out_vertices = coarsening.sizes[top]
+        sizes = coarsening.sizes if self.padded else [int(np.count_nonzero(~fake)) for fake in coarsening.is_fake]
+        self.n_vertices, self.n_padded = coarsening.n_vertices, sizes[0]
+        self.in_vertices, self.out_vertices = sizes[self.level], sizes[top]
         for name, places in self._places().items():
             self.register_buffer(name, torch.tensor(places))
 
     def _places(self) -> dict[str, Array]:
         """Return what the buffers hold: where vertices are, which of the input are fake, and what groups hold."""
         is_fake = self.coarsening.is_fake[self.level]
-        count = np.count_nonzero(~is_fake.reshape(self.out_vertices, -1), axis=1)
+        count = np.count_nonzero(~is_fake.reshape(-1, 2**self.n_levels), axis=1)
+        if not self.padded:
+            count = count[count > 0]
+            starts = np.append(0, np.cumsum(count))
+            member = np.minimum(np.arange(2**self.n_levels), count[:, None] - 1)
+            return {
+                "position": np.argsort(self.coarsening.permutation[~self.coarsening.is_fake[0]]),
+                "starts": starts,
+                "members": starts[:-1, None] + member,
+                "count": count[:, None],
+            }
         return {
             "position": self.coarsening.position,
             "fake": np.flatnonzero(is_fake),
@@ -122,6 +139,8 @@ class GraclusPooling(nn.Module):
         """Pool ``x``."""
         self._check(x, self.in_vertices)
         size = 2**self.n_levels
+        if not self.padded:
+            return self._pool_real(x)
         if self.op == "mean":
             return _filled(x, self.fake, 0.0).unflatten(-2, (-1, size)).sum(-2) / self.count
         x = _filled(x, self.fake, float("-inf"))
@@ -129,8 +148,16 @@ class GraclusPooling(nn.Module):
         pooled = F.max_pool1d(x.transpose(-2, -1), size).transpose(-2, -1)
         return _filled(pooled, self.empty, 0.0)
 
+    def _pool_real(self, x: Tensor) -> Tensor:
+        """Pool signals without fake vertices."""
+        if self.op == "max":
+            return max_of_vertices(x, self.starts, self.members)
+        group = torch.repeat_interleave(self.count.flatten(), output_size=self.in_vertices)
+        sums = x.new_zeros((*x.shape[:-2], self.out_vertices, x.shape[-1])).index_add(-2, group, x)
+        return sums / self.count
+
     def permute(self, x: Tensor) -> Tensor:
-        """Bring signals from the order of the given graph into that of level 0, with zeros at fake vertices.
+        """Bring signals from the order of the given graph into that of level 0, with zeros at fake vertices if padded.
 
         Parameters
         ----------
@@ -154,7 +181,9 @@ class GraclusPooling(nn.Module):
 
     def extra_repr(self) -> str:
         """Say the sizes, the levels and the operation."""
-        return f"{self.in_vertices}, {self.out_vertices}, level={self.level}, n_levels={self.n_levels}, op={self.op!r}"
+        sizes = f"{self.in_vertices}, {self.out_vertices}"
+        padded = "" if self.padded else ", padded=False"
+        return f"{sizes}, level={self.level}, n_levels={self.n_levels}, op={self.op!r}{padded}"
 
     def _check(self, x: Tensor, n_vertices: int) -> None:
         if not x.is_floating_point():

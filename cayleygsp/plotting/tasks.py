@@ -10,11 +10,13 @@ from matplotlib.axes import Axes
 from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.plotting._style import BLUE, COLORS, GREY, LINE_STYLES, VERMILION, plain_spines, use_axes
 from cayleygsp.tasks import Denoised, Features, Inpainted
+from cayleygsp.tasks.selection import BY_RESIDUAL
 
 _CRITERIA = {
     "gcv": "generalized cross-validation",
     "sure": "estimated mean square error (SURE)",
     "discrepancy": "residual / what noise explains",
+    "morozov": "residual / energy of the noise",
 }
 
 # Values beyond this many times the range near the chosen strength are cut off.
@@ -58,7 +60,7 @@ def criterion(result: Denoised, *, signal: int = 0, ax: Axes | None = None, **kw
     ax.fill_between(result.strengths, values - errors, values + errors, color=BLUE, alpha=0.2, linewidth=0)
     style: dict[str, Any] = {"color": BLUE, "linewidth": 1.6}
     ax.plot(result.strengths, values, **(style | kwargs))
-    if result.select == "discrepancy":
+    if result.select in BY_RESIDUAL:
         ax.axhline(1.0, color=GREY, linewidth=1.0, linestyle=(0, (6, 3)), zorder=1.5)
     place = int(np.argmin(np.abs(result.strengths - chosen)))
     ax.axvline(chosen, color=VERMILION, linewidth=1.0, linestyle=":", zorder=1.5)

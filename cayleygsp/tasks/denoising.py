@@ -26,7 +26,15 @@ from cayleygsp.tasks.families import (
     default_strengths,
 )
 from cayleygsp.tasks.noise import check_edges, check_real_signals, noise_level
-from cayleygsp.tasks.selection import NEED_SIGMA, SELECTORS, Criterion, evaluate_criterion, form_errors, residual_forms
+from cayleygsp.tasks.selection import (
+    BY_RESIDUAL,
+    NEED_SIGMA,
+    SELECTORS,
+    Criterion,
+    evaluate_criterion,
+    form_errors,
+    residual_forms,
+)
 from cayleygsp.tasks.traces import Traces, estimate_traces, plain, quadratic_forms
 
 
@@ -45,8 +53,8 @@ class Denoised:
     strengths : numpy.ndarray, shape (n_strengths,)
         Those that were compared, ascending.
     curve : numpy.ndarray, shape (n_strengths,) or (n_strengths, n_signals)
-        The criterion: what "gcv" and "sure" minimize; for "discrepancy" the residual over what noise explains, which
-        is at most 1 up to the chosen strength.
+        The criterion: what "gcv" and "sure" minimize; for "discrepancy" and "morozov" the residual over what noise
+        explains, which is at most 1 up to the chosen strength.
     curve_error : numpy.ndarray
         How far the curve is off: by one standard error of the traces, and by what the error allowed to the filters
         does to the residuals, or what their series leave out where that is more (infinite where that hides the degrees
@@ -138,15 +146,15 @@ def denoise(
     family : {"tikhonov", "heat", "low"} or callable
         The filters, by their strength s: :math:`1/(1 + s\lambda)`, :math:`e^{-s\lambda}`, or a smooth step down at the
         cutoff 1/s; or a function that takes a strength and returns a response or a function of frequency.
-    select : {"gcv", "sure", "discrepancy"}
+    select : {"gcv", "sure", "discrepancy", "morozov"}
         Generalized cross-validation, Stein's unbiased risk estimate, or the largest strength up to which
-        noise explains the residuals; see :mod:`cayleygsp.tasks.selection` for the formulas.
+        noise explains the residuals: where the filter acts, "discrepancy", or as in textbooks all of them, "morozov",
+        which smooths too much; see :mod:`cayleygsp.tasks.selection` for the formulas.
     strengths : array_like, optional
         Positive strengths to compare. By default eight per factor of ten, from 0.01 to 10⁴ over :math:`\lambda_{max}`,
         and on to 10⁶ if the choice is the last.
     sigma : float or array_like, shape (n_signals,), optional
-        Standard deviation of the noise, for "sure" and "discrepancy" alone; estimated by :func:`estimate_noise` if it
-        is not given.
+        Standard deviation of the noise, for all but "gcv"; estimated by :func:`estimate_noise` if it is not given.
     shared : bool
         Whether all signals get the same strength, chosen by the mean of their residuals; else each gets its own.
     n_probes : int
@@ -218,7 +226,7 @@ def denoise(
     single = f.ndim == 1
     one_curve = single or shared
     sigma_used = None if select not in NEED_SIGMA or levels is None else np.ldexp(levels, exponent)
-    unit = 0 if select == "discrepancy" else 2 * exponent
+    unit = 0 if select in BY_RESIDUAL else 2 * exponent
     with np.errstate(over="ignore"):
         curve, errors = (np.ldexp(v, unit) for v in (comparison.criterion.values, comparison.criterion.errors))
     return Denoised(
@@ -337,7 +345,7 @@ def _check_sigma(sigma: Any, f: Array, select: str) -> FloatArray:
     if bad.any():
         raise ValueError(f"`sigma` must be positive and finite, got {levels[bad].flat[0]:g}")
     if select not in NEED_SIGMA:
-        users = " and ".join(map(repr, NEED_SIGMA))
+        users = f"{', '.join(map(repr, NEED_SIGMA[:-1]))} and {NEED_SIGMA[-1]!r}"
         raise ValueError(f"`sigma` must not be given with select={select!r}, which does not use it; {users} do")
     return np.broadcast_to(levels.astype(np.float64), (n_signals,)).copy()
 

@@ -9,7 +9,10 @@ With G the filter, n the number of vertices and noise of standard deviation σ:
   quarter of the strength,
   :math:`\|W^{1/2}(y - Gy)\|^2 \le \sigma^2\,\mathrm{tr}\,W((I - G)^2 + G^2)`: of the noise the filter takes away the
   part :math:`(I - G)^2`, and as much of the signal may be lost as noise stays, :math:`G^2`. Frequencies that W stops
-  hold nothing but noise, whose chance variations would hide all else.
+  hold nothing but noise, whose chance variations would hide all else;
+- ``morozov``: the discrepancy principle as it stands in textbooks, the largest strength up to which
+  :math:`\|y - Gy\|^2 \le n\sigma^2`. It takes the whole residual for noise, so it smooths too much, and by as much as
+  the energy of the noise happens to be off.
 """
 
 from __future__ import annotations
@@ -23,10 +26,13 @@ from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp.responses.base import Response
 from cayleygsp.tasks.traces import Polynomial, Traces, plain, squared_complement
 
-SELECTORS = ("gcv", "sure", "discrepancy")
+SELECTORS = ("gcv", "sure", "discrepancy", "morozov")
 
 #: Those that need the noise level.
-NEED_SIGMA = ("sure", "discrepancy")
+NEED_SIGMA = ("sure", "discrepancy", "morozov")
+
+#: Those that take the largest strength up to which noise explains the residual; their curves have no unit.
+BY_RESIDUAL = ("discrepancy", "morozov")
 
 # The strength of the weight of the discrepancy, relative to that of the filter.
 _WEIGHT = 0.25
@@ -61,7 +67,7 @@ def residual_forms(
 
     Parameters
     ----------
-    select : {"gcv", "sure", "discrepancy"}
+    select : {"gcv", "sure", "discrepancy", "morozov"}
         Which criterion.
     make : callable
         Takes a strength and returns a response.
@@ -84,7 +90,7 @@ def form_errors(select: str, forms: FloatArray, norms: FloatArray, series_errors
 
     Parameters
     ----------
-    select : {"gcv", "sure", "discrepancy"}
+    select : {"gcv", "sure", "discrepancy", "morozov"}
         Which criterion.
     forms : numpy.ndarray, shape (n_strengths, n_signals)
         The residuals.
@@ -107,7 +113,7 @@ def evaluate_criterion(
 
     Parameters
     ----------
-    select : {"gcv", "sure", "discrepancy"}
+    select : {"gcv", "sure", "discrepancy", "morozov"}
         Which criterion.
     residuals, residual_errors : numpy.ndarray, shape (n_strengths, n_choices)
         The forms of :func:`residual_forms`, and how far they may be off.
@@ -145,9 +151,12 @@ def evaluate_criterion(
     if select == "sure":
         values = R - variance + 2 * variance * trace / n
         return Criterion(values, off + 2 * variance * trace_error / n, np.argmin(values, axis=0))
-    explained = variance * np.maximum(trace, _LEAST_FREEDOM) / n
-    values = R / explained
-    errors = (off + values * variance * trace_error / n) / explained
+    if select == "morozov":
+        values, errors = R / variance, off / variance
+    else:
+        explained = variance * np.maximum(trace, _LEAST_FREEDOM) / n
+        values = R / explained
+        errors = (off + values * variance * trace_error / n) / explained
     beyond = values > 1
     # the strength before the first that noise does not explain: beyond, a weight may have lost the signal from sight
     chosen = np.where(beyond.any(axis=0), np.argmax(beyond, axis=0) - 1, values.shape[0] - 1)

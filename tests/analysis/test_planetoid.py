@@ -99,7 +99,7 @@ def test_damaged_parts_are_refused(tmp_path):
 
 
 def test_another_file_in_the_place_of_a_known_one_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"ind\.cora\.x must be the known file"):
+    with pytest.raises(ValueError, match=r"ind\.cora\.x' must have the SHA-256 checksum"):
         load_planetoid("cora", write(tmp_path, "cora"))
 
 

@@ -17,6 +17,8 @@ import analysis.community
 from analysis import report
 from analysis.community import script as community
 from analysis.complexity import settings as complexity
+from analysis.cora import script as cora
+from analysis.mnist import script as mnist
 from analysis.movielens import script as movielens
 from analysis.report import experiments, methods, script
 from analysis.report.findings import describe_runs
@@ -25,6 +27,7 @@ from analysis.report.spectrum import compute_spectrum
 from cayleygsp._files import write_files
 from cayleygsp._format import format_measured
 from cayleygsp._html import Section
+from tests.analysis.killed_rank import TINY
 
 PICTURES = ("graph", "density", "spectrum", "resolution", "design")
 PICTURES += ("response", "denoising", "methods", "bounds", "decay")
@@ -67,7 +70,7 @@ def numbers(folder):
 
 def test_writes_page_numbers_and_pictures_and_nothing_else(folder):
     names = {path.name for path in folder.iterdir()}
-    assert names == {"report.html", "report.json", *(f"{name}.png" for name in PICTURES)}
+    assert names == {"report.html", "explorer.html", "report.json", *(f"{name}.png" for name in PICTURES)}
 
 
 def test_page_holds_the_pictures_that_stand_beside_it(folder, page):
@@ -81,7 +84,7 @@ def test_page_needs_no_other_file_and_no_network(page):
     assert "http" not in text
     assert "//" not in text
     assert re.findall(r'src="(?!data:)', text) == []
-    assert re.findall(r'href="(?!#)', text) == []
+    assert re.findall(r'href="(?!#)([^"]*)', text) == ["explorer.html"]
     assert "url(" not in text
 
 
@@ -107,15 +110,21 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     compute, little = analysis.community.compute, ["--workers", "1", "--epochs", "2"]
     monkeypatch.setattr(analysis.community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
     monkeypatch.setattr(movielens, "QUICK", dataclasses.replace(movielens.QUICK, steps=10))
+    monkeypatch.setattr(cora, "QUICK_MODELS", ("cayleynet-16", "chebnet"))
+    monkeypatch.setattr(cora, "QUICK_EPOCHS", 2)
+    monkeypatch.setattr(mnist, "QUICK", TINY)
     sections, numbers = experiments.experiment_sections(["--seed", "3"])
     names = [picture.name for section in sections for picture in section.pictures]
-    assert names == ["community", "complexity", "movielens"]
-    learning, timing, completion = sections
+    assert names == ["community", "complexity", "mnist", "cora", "movielens"]
+    learning, timing, digits, citations, completion = sections
     assert [row[0] for row in learning.table.rows] == ["CayleyNet, exact", "ChebNet"]
     assert len(learning.closing) == 2
     assert {row["model"] for row in numbers["community"]} == {"exact", "ChebNet"}
     assert len(timing.table.rows) == len(complexity.MODELS)
     assert len(completion.table.rows) == len(numbers["movielens"]) == len(movielens.QUICK_MODELS)
+    assert [row["model"] for row in numbers["cora"]] == ["cayleynet-16", "chebnet"]
+    assert len(citations.table.rows) == 2
+    assert len(digits.table.rows) == len(numbers["mnist"]) == len(mnist.QUICK_MODELS)
 
 
 def test_full_run_has_the_experiments_on_its_page(tmp_path, monkeypatch, short):

@@ -25,6 +25,7 @@ CALLS = {
     "bound": ["bound", GRAPH, "--zoom", "1", "--order", "2"],
     "decay": ["decay", GRAPH, "--zoom", "1", "--order", "2"],
     "design": ["design", "--target", "low:1", "--graph", GRAPH],
+    "explore": ["explore", GRAPH, "-o", "out.html"],
     "report": ["report", GRAPH, "-o", "out.html"],
 }
 ENDINGS = {
@@ -37,6 +38,7 @@ ENDINGS = {
     "bound": ".csv",
     "decay": ".csv",
     "design": ".json",
+    "explore": ".html",
     "report": ".html",
 }
 
@@ -255,7 +257,7 @@ WRONG_SIGNALS = {
 
 def option_cases():
     numbers = {
-        "--zoom": ("zoom", "bound", "decay", "design"),
+        "--zoom": ("zoom", "bound", "decay", "design", "explore"),
         "--tol": ("filter", "denoise", "inpaint", "features", "bound"),
         "--strength": ("denoise",),
         "--sigma": ("denoise",),
@@ -270,17 +272,17 @@ def option_cases():
         call = ["design", "--target", "low:1", "--lmax", value]
         yield f"design --lmax {value!r}", call, "--lmax"
     whole = {
-        "--order": ("filter", "bound", "decay", "design", "report"),
+        "--order": ("filter", "bound", "decay", "design", "explore", "report"),
         "--seed": tuple(CALLS),
         "--sweeps": ("bound",),
         "--lowest": ("zoom",),
-        "--vertex": ("decay",),
+        "--vertex": ("decay", "explore"),
     }
     for option, commands in whole.items():
         for command in commands:
             for value in WRONG_INTEGER:
                 yield f"{command} {option} {value!r}", [*CALLS[command], option, value], option
-    for command in ("filter", "bound", "decay", "design", "report"):
+    for command in ("filter", "bound", "decay", "design", "explore", "report"):
         for value in ("0", "100001", "9" * 30):
             yield f"{command} --order {value}", [*CALLS[command], "--order", value], "--order"
     yield "lowest beyond the graph", [*CALLS["zoom"], "--lowest", "5"], "--lowest"

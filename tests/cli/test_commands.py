@@ -13,7 +13,8 @@ from cayleygsp.cli import main
 
 
 @pytest.mark.parametrize(
-    "name", ["info", "zoom", "filter", "denoise", "inpaint", "features", "bound", "decay", "design", "report"]
+    "name",
+    ["info", "zoom", "filter", "denoise", "inpaint", "features", "bound", "decay", "design", "explore", "report"],
 )
 def test_help_has_an_example(capsys, name):
     assert main([name, "--help"]) == 0
@@ -54,6 +55,7 @@ NUMBERS = {
     "features": ["features", "@ring:3", "f.txt", "-o", "-"],
     "bound": ["bound", "@ring:20", "--zoom", "1", "--order", "2"],
     "decay": ["decay", "@ring:20", "--zoom", "1", "--order", "2"],
+    "explore": ["explore", "@ring:20", "-o", "-"],
 }
 
 
@@ -93,7 +95,7 @@ def test_the_laplacian_and_the_components_are_computed_once(tmp_path, monkeypatc
 
 def test_options_of_several_commands_are_declared_once(capsys):
     helps = []
-    for name in ("info", "zoom", "filter", "denoise", "inpaint", "features", "bound", "decay", "report"):
+    for name in ("info", "zoom", "filter", "denoise", "inpaint", "features", "bound", "decay", "explore", "report"):
         assert main([name, "--help"]) == 0
         helps.append(capsys.readouterr().out)
     for option in ("--laplacian", "--symmetrize", "--variable", "--seed", "--output", "--force", "--json", "--quiet"):

@@ -22,7 +22,7 @@ def ax():
     return Figure().subplots()
 
 
-@pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy"])
+@pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy", "morozov"])
 def test_the_criterion_is_marked_at_the_choice(ax, select):
     result = cg.tasks.denoise(GRID, Y, "heat", select, sigma=None if select == "gcv" else 1.0)
     plotting.criterion(result, signal=1, ax=ax)

@@ -1,16 +1,20 @@
-"""What every response says of itself."""
+"""What every response says of itself, alone and in sums and products, against the dense eigendecomposition."""
+
+import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
+from cayleygsp import responses
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import as_cayley
 from cayleygsp.responses.function import KernelResponse, as_response
-from tests.strategies import cayley_polynomials
+from cayleygsp.responses.series import ChebyshevSeries
+from tests.strategies import cayley_polynomials, combined_responses, laplacians
 
 RESPONSES = {
     "cayley": cg.CayleyPolynomial([0.3, -0.5, 0.2j], 3.0),
@@ -65,3 +69,92 @@ def test_cayley_series_may_start_below_zero(p, log_start):
     series = p.series(2.0, 1e-6, lmin=lmin)
     lam = lmin + np.append(np.linspace(0, 2 - lmin, 500), np.geomspace(1e-12, 2 - lmin, 500))
     assert np.abs(series(lam) - p(lam)).max() <= series.error * (1 + 1e-9) + 1e-12 * np.abs(p.coeffs).sum()
+
+
+def distance(series: ChebyshevSeries, g, points):
+    """Return the largest distance of a series from its response, and what evaluating the series itself may add."""
+    return np.abs(series(points) - g(points)).max(), 4e-16 * (series.degree + 10) * series.size
+
+
+@settings(max_examples=100)
+@given(data=st.data(), lmax=st.sampled_from([1e-2, 1.0, 37.0]), log_tol=st.floats(-12, -2), seed=st.integers(0, 99))
+def test_no_point_is_farther_than_the_series_says(data, lmax, log_tol, seed):
+    g = data.draw(combined_responses(lmax))
+    rng = np.random.default_rng(seed)
+    points = np.concatenate([lmax * rng.uniform(size=100) ** p for p in (1, 4, 12)] + [[0.0, lmax]])
+    atol = 10**log_tol * max(np.abs(g(points)).max(), 1e-200)
+    if g.degree_bound(lmax, atol) > 1500:
+        return
+    series = g.series(lmax, atol)
+    far, slack = distance(series, g, points)
+    assert series.certificate == "proved"
+    assert far <= series.error + slack
+
+
+@settings(max_examples=60)
+@given(data=st.data(), L=laplacians(), log_tol=st.floats(-12, -2))
+def test_filters_keep_their_bounds_on_random_graphs(data, L, log_tol):
+    g = data.draw(combined_responses(L.lmax))
+    f = np.random.default_rng(0).standard_normal((L.n_vertices, 2))
+    lam, Phi = np.linalg.eigh(L.matrix.toarray())
+    # what is too steep for a short series is left to whatever is chosen
+    steep = g.degree_bound(L.lmax, 1e-3 * 10**log_tol) > 1500
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cg.ConvergenceWarning)
+        F = cg.KernelFilter(L, g, method="auto" if steep else "chebyshev", tol=10**log_tol)
+        y, info = F.filter(f, return_info=True)
+    exact = Phi @ (g(np.maximum(lam, 0.0))[:, None] * (Phi.T @ f))
+    error = np.linalg.norm(y - exact, axis=0) / np.linalg.norm(f, axis=0)
+    # the reference itself is wrong by the rounding of the decomposition times the slope
+    slope = g.lipschitz_bound(0.0, L.lmax)
+    slack = 1e-13 * (info.gain + L.lmax * (slope if slope is not None else 0.0))
+    assert info.certificate == "proved"
+    assert (error <= np.asarray(info.error_bound) + slack).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: responses.Rational([1.0], [1.0]), "half axis"),
+        (lambda: responses.Rational([1j], [1.0]), "conjugate pairs"),
+        (lambda: responses.Rational([-1.0], [1.0, 2.0]), "as many"),
+        (lambda: responses.Heat(-1.0), "scale"),
+        (lambda: responses.Tikhonov(0.0), "strength"),
+        (lambda: responses.LowPass(1.0, 3.0), "transition"),
+        (lambda: responses.BandPass(2.0, 1.0), "low"),
+        (lambda: responses.Gaussian(-1.0, 1.0), "center"),
+        (lambda: responses.page_rank(1.0), "damping"),
+        (lambda: responses.Heat(1.0) ** 0, "power"),
+    ],
+)
+def test_bad_parameters_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_what_is_no_response_is_left_to_others():
+    g = responses.Heat(1.0)
+    for wrong in ("text", None, 1j):
+        with pytest.raises(TypeError):
+            g + wrong
+        with pytest.raises(TypeError):
+            g * wrong
+    with pytest.raises(TypeError):
+        g**0.5
+
+
+def test_a_sum_with_a_sampled_part_is_sampled():
+    sampled = KernelResponse(lambda x: np.exp(-x))
+    assert (responses.Heat(1.0) + sampled).certificate == "sampled"
+    assert (responses.Heat(1.0) * responses.Heat(2.0)).certificate == "proved"
+    series = (responses.Heat(1.0) - sampled).series(5.0, 1e-8)
+    assert np.abs(series(np.linspace(0, 5, 50))).max() < 1e-8
+
+
+def test_equal_parts_of_a_sum_are_one():
+    g = responses.Heat(1.0) + 2 * responses.Heat(1.0) - responses.Heat(2.0)
+    assert g.parts == (responses.Heat(1.0), responses.Heat(2.0))
+    assert g.weights == (3.0, -1.0)
+    assert g == 3 * responses.Heat(1.0) - responses.Heat(2.0)
+    assert hash(g) == hash(-responses.Heat(2.0) + 3 * responses.Heat(1.0))
+    assert responses.Heat(1.0) * responses.Tikhonov(1.0) == responses.Tikhonov(1.0) * responses.Heat(1.0)

@@ -28,6 +28,8 @@ def dense_criterion(L, y, make, select, sigma, strengths=STRENGTHS):
             values.append(R / (1 - np.trace(G) / n) ** 2)
         elif select == "sure":
             values.append(R - sigma**2 + 2 * sigma**2 * np.trace(G) / n)
+        elif select == "morozov":
+            values.append(R / sigma**2)
         else:
             weighted = np.einsum("ij,ij->j", y - G @ y, W @ (y - G @ y))
             values.append(weighted / (sigma**2 * np.trace(W @ ((eye - G) @ (eye - G) + G @ G))))
@@ -46,7 +48,7 @@ def noisy():
     return grid, clean, clean[:, None] + 0.4 * np.random.default_rng(0).standard_normal((144, 3))
 
 
-@pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy"])
+@pytest.mark.parametrize("select", ["gcv", "sure", "discrepancy", "morozov"])
 @pytest.mark.parametrize(
     ("family", "make"),
     [("tikhonov", Tikhonov), ("heat", Heat), ("low", lambda s: LowPass(1 / s))],
@@ -59,7 +61,7 @@ def test_the_curve_is_that_of_dense_matrices(noisy, family, make, select):
     usable = np.isfinite(result.curve)
     assert usable[2:].all()
     assert result.curve[usable] == pytest.approx(expected[usable], rel=1e-6, abs=1e-9)
-    if select == "discrepancy":
+    if select in ("discrepancy", "morozov"):
         chosen = [max(np.flatnonzero(np.append(column, 2) > 1)[0] - 1, 0) for column in expected.T]
     else:
         chosen = np.argmin(np.where(usable, expected, np.inf), axis=0)
@@ -71,7 +73,7 @@ def test_the_curve_is_that_of_dense_matrices(noisy, family, make, select):
     assert result.converged
 
 
-@given(laplacians(max_vertices=10), st.sampled_from(["gcv", "sure", "discrepancy"]), st.integers(0, 99))
+@given(laplacians(max_vertices=10), st.sampled_from(["gcv", "sure", "discrepancy", "morozov"]), st.integers(0, 99))
 @settings(max_examples=20)
 def test_curves_on_random_graphs_are_dense_ones(L, select, seed):
     if L.lmax == 0:
@@ -111,6 +113,16 @@ def test_every_selector_comes_near_the_best_strength(select):
     ratio = np.linalg.norm(result.signals - clean[:, None], axis=0) / errors.min(axis=1)
     assert np.median(ratio) < 1.05
     assert ratio.max() < 1.2
+
+
+def test_the_textbook_rule_smooths_more_than_the_one_that_looks_where_the_filter_acts():
+    grid = cg.gallery.grid(30)
+    clean = np.sin(grid.coords[:, 0] / 5) + np.cos(grid.coords[:, 1] / 6)
+    y = clean[:, None] + 0.4 * np.random.default_rng(2).standard_normal((900, 20))
+    textbook, weighted = (cg.tasks.denoise(grid, y, "tikhonov", rule, sigma=0.4) for rule in ("morozov", "discrepancy"))
+    residual = ((y - textbook.signals) ** 2).mean(axis=0)
+    assert (residual <= 0.4**2 + 1e-6).all()
+    assert np.median(textbook.strength / weighted.strength) > 1.5
 
 
 def test_one_strength_for_all_signals_or_one_for_each(noisy):
@@ -192,14 +204,18 @@ def test_the_noise_is_estimated_where_it_is_not_given():
         ),
         ({"family": 3}, ValueError, "got int"),
         ({"family": lambda s: s}, TypeError, "`function` must be callable, got float"),
-        ({"select": "aic"}, ValueError, "`select` must be one of 'gcv', 'sure', 'discrepancy', got 'aic'"),
+        ({"select": "aic"}, ValueError, "`select` must be one of 'gcv', 'sure', 'discrepancy', 'morozov', got 'aic'"),
         ({"strengths": [1.0, 0.0]}, ValueError, "`strengths` must be positive, got 0"),
         ({"strengths": [np.inf]}, ValueError, "`strengths` must be finite"),
         ({"strengths": []}, ValueError, "at least one strength"),
         ({"sigma": 0.0}, ValueError, "`sigma` must be positive and finite, got 0"),
         ({"sigma": [1.0, 2.0]}, ValueError, r"`sigma` must be one number or have shape \(1,\)"),
         ({"sigma": "a"}, TypeError, "`sigma` must be real numbers"),
-        ({"sigma": 1.0}, ValueError, "`sigma` must not be given with select='gcv'.*'sure' and 'discrepancy' do"),
+        (
+            {"sigma": 1.0},
+            ValueError,
+            "`sigma` must not be given with select='gcv'.*'sure'.* and 'morozov' do",
+        ),
         ({"tol": 0.0}, ValueError, "`tol` must be positive"),
         ({"n_probes": 1}, ValueError, "`n_probes` must be at least 2"),
         ({"shared": 1}, TypeError, "`shared` must be True or False"),

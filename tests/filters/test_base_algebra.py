@@ -106,17 +106,3 @@ def test_what_cancels_is_zero_and_converged(method):
         assert made.response.lipschitz_bound(0.0, 4.0) == 0
     bank = cg.FilterBank(L, [F.response, (F - F).response], method="chebyshev")
     assert bank.filter(np.ones(20), return_info=True)[1].converged
-
-
-def test_equal_parts_of_a_sum_are_one():
-    g = responses.Heat(1.0) + 2 * responses.Heat(1.0) - responses.Heat(2.0)
-    assert g.parts == (responses.Heat(1.0), responses.Heat(2.0))
-    assert g.weights == (3.0, -1.0)
-    assert g == 3 * responses.Heat(1.0) - responses.Heat(2.0)
-    assert hash(g) == hash(-responses.Heat(2.0) + 3 * responses.Heat(1.0))
-    assert responses.Heat(1.0) * responses.Tikhonov(1.0) == responses.Tikhonov(1.0) * responses.Heat(1.0)
-
-
-def test_one_vertex_has_no_frequency_for_a_wavelet():
-    g = cg.KernelFilter(cg.gallery.path(1), responses.MexicanHat(1.0), method="chebyshev")
-    assert g.filter(np.ones(1), return_info=True)[1].converged

@@ -1,0 +1,157 @@
+"""How fast the explorer's page moves in a browser: updates per second while the zoom goes over the whole slider.
+
+Run ``python -m analysis.benchmark_explorer``; it needs Chromium. An update computes the series, the filtered impulse,
+degree, sweeps and decay, and draws all pictures; the page measures itself (``#measure=60`` in its address).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import cayleygsp as cg
+from analysis._document import Document, page
+from analysis._figures import plain_axes
+from analysis._script import Script, Step, add_repeats, check_repeats
+from analysis._tables import Table, format_seconds, markdown_table
+from cayleygsp.explorer import write_explorer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+UPDATES, QUICK_UPDATES = 60, 5
+HEADER = ("graph", "vertices", "edges", "page", "time to write it", "updates per second")
+
+# What the explorer should reach, and where.
+WANTED, WANTED_AT = 30, 5000
+
+
+def browser() -> str | None:
+    """Return where Chromium is."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def graphs(seed: int, quick: bool) -> dict[str, cg.Graph]:
+    """Return the graphs by the names that they have in the tables."""
+    if quick:
+        return {"communities": cg.gallery.communities(3, rng=seed)}
+    return {
+        "communities": cg.gallery.communities(rng=seed),
+        "sensor, 5,000": cg.gallery.sensor(5000, rng=seed),
+        "sensor, 10,000": cg.gallery.sensor(10_000, rng=seed),
+    }
+
+
+def updates_per_second(program: str, path: Path, count: int) -> float:
+    """Open a page in a window of 1280 × 900 points and return what it measured."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+        options += ["--disable-component-update", "--disable-sync", f"--user-data-dir={profile}"]
+        address = f"{path.as_uri()}#measure={count}"
+        command = [program, *options, "--window-size=1280,900", "--dump-dom", address]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    found = re.search(r'data-updates-per-second="([0-9.]+)"', shown)
+    if found is None:
+        raise RuntimeError(f"the page {path.name} did not measure itself")
+    return float(found.group(1))
+
+
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Write the pages and let them measure themselves."""
+    program, count = args.browser, QUICK_UPDATES if args.quick else UPDATES
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, graph in graphs(args.seed, args.quick).items():
+            step(name)
+            start = time.perf_counter()
+            path = write_explorer(Path(folder) / "page.html", graph, rng=args.seed)
+            seconds = time.perf_counter() - start
+            rates = [updates_per_second(program, path, count) for _ in range(args.repeats)]
+            row = {"graph": name, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, "seconds": seconds}
+            rows.append(row | {"bytes": path.stat().st_size, "rates": rates})
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return {"browser": version, "updates": count, "repeats": args.repeats, "rows": rows}
+
+
+def cells(row: Document) -> list[str]:
+    """Return one line of the table."""
+    size, rate = f"{row['bytes'] / 1e6:.2f} MB", f"{median(row['rates']):.0f}"
+    return [row["graph"], f"{row['n_vertices']:,}", f"{row['n_edges']:,}", size, format_seconds(row["seconds"]), rate]
+
+
+def conclusions(document: Document) -> list[str]:
+    """Say whether the page is as fast as it should be, where that was measured."""
+    return [
+        f"{row['graph']}: {median(row['rates']):.0f} updates per second, {WANTED} are wanted at {WANTED_AT:,} vertices"
+        for row in document["rows"]
+        if row["n_vertices"] == WANTED_AT
+    ]
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    return page(
+        "The explorer in a browser",
+        document,
+        f"Each update takes another zoom, {document['updates']} of them spread over the slider from hλ_max = 0.1 to "
+        "10,000, and draws everything in software, without a graphics card. The medians of "
+        f"{document['repeats']} runs, in {document['browser']}.",
+        "",
+        *(f"- {line}" for line in conclusions(document)),
+        "",
+        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
+    )
+
+
+def draw(document: Document) -> Figure:
+    """Draw the rates over the number of vertices."""
+    from matplotlib.figure import Figure
+
+    from cayleygsp.plotting import COLORS
+
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    ax = figure.subplots()
+    sizes = [row["n_vertices"] for row in document["rows"]]
+    for k in range(document["repeats"]):
+        ax.plot(sizes, [row["rates"][k] for row in document["rows"]], "o", color=COLORS[0], alpha=0.5, markersize=4)
+    ax.plot(sizes, [median(row["rates"]) for row in document["rows"]], color=COLORS[0], label="median")
+    ax.axhline(WANTED, color=COLORS[1], linestyle="--", linewidth=1, label=f"{WANTED} per second")
+    ax.set(xlabel="vertices", ylabel="updates per second")
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False, fontsize="small")
+    plain_axes(ax)
+    return figure
+
+
+def check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Reject what cannot be measured."""
+    check_repeats(parser, args)
+    args.browser = browser()
+    if args.browser is None:
+        parser.error("a browser is needed: chromium was not found")
+
+
+SCRIPT = Script(
+    "benchmark_explorer",
+    "Measure how many times per second the explorer's page is computed and drawn anew in Chromium.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [Table("The explorer in a browser", HEADER, list(map(cells, document["rows"])))],
+    lines=conclusions,
+    steps=lambda args: len(graphs(args.seed, args.quick)),
+    arguments=lambda parser: add_repeats(parser, 5, 1),
+    check=check,
+)
+main = SCRIPT.main
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

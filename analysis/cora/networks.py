@@ -1,0 +1,273 @@
+"""The networks, each a map from the features of all vertices to the scores of all vertices."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from analysis.cora.data import Inputs
+from analysis.cora.layers import (
+    Diffusion,
+    ShiftedCayleyConv,
+    SparseDropout,
+    SparseLinear,
+    diffused_features,
+    transition,
+)
+from analysis.cora.settings import (
+    APPNP,
+    CAYLEY,
+    CAYLEY16,
+    CAYLEY64,
+    CHEBNET,
+    DCNN,
+    DECOUPLED,
+    GAT,
+    GCN,
+    MONET,
+    NORMALIZED,
+    REAL,
+    SCALED,
+    SHIFTED,
+    Recipe,
+)
+from cayleygsp._typing import FloatArray
+from cayleygsp.nn import CayleyConv, ChebConv
+from cayleygsp.responses.basis import power_basis
+
+
+class Layered(nn.Module):
+    """Layers of one kind with dropout before each and a non-linearity between them.
+
+    Parameters
+    ----------
+    layers : sequence of nn.Module
+        Each is called with signals and ``graph``; the first gets sparse ones.
+    graph : tuple
+        What the layers take besides.
+    dropout : float
+        On the features and on the hidden layers.
+    activation : callable
+        Between the layers.
+    """
+
+    def __init__(
+        self, layers: Any, graph: tuple[Any, ...], dropout: float, activation: Callable[[Tensor], Tensor] = torch.relu
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.first_dropout = SparseDropout(dropout)
+        self.graph, self.dropout, self.activation = graph, dropout, activation
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the scores of all vertices, shape (n, n_classes)."""
+        x = self.layers[0](self.first_dropout(x), *self.graph)
+        for layer in self.layers[1:]:
+            x = nn.functional.dropout(self.activation(x), self.dropout, self.training)
+            x = layer(x, *self.graph)
+        return x
+
+
+class Decoupled(nn.Module):
+    """A perceptron of the features of each vertex, then one step that knows the graph."""
+
+    def __init__(self, sizes: list[int], propagate: nn.Module, graph: Any, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(SparseLinear(_glorot(a, b)) for a, b in pairwise(sizes))
+        self.first_dropout = SparseDropout(dropout)
+        self.propagate, self.graph, self.dropout = propagate, graph, dropout
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the scores of all vertices, shape (n, n_classes)."""
+        x = self.layers[0](self.first_dropout(x))
+        for layer in self.layers[1:]:
+            x = layer(nn.functional.dropout(torch.relu(x), self.dropout, self.training))
+        return self.propagate(x, self.graph)
+
+
+class DiffusionNetwork(nn.Module):
+    """Layers of DCNN; what the first one diffuses is known and computed once."""
+
+    def __init__(self, inputs: Inputs, sizes: list[int], n_hops: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(Diffusion(a, b, n_hops) for a, b in pairwise(sizes))
+        self._dense: Tensor | None = None
+        self.diffused = diffused_features(inputs, n_hops)
+        P = transition(inputs).astype(np.float32).tocoo()
+        index = torch.from_numpy(np.stack([P.row, P.col]).astype(np.int64))
+        values = torch.from_numpy(P.data)
+        self.transition = torch.sparse_coo_tensor(index, values, P.shape, is_coalesced=True, check_invariants=True)
+        self.n_hops = n_hops
+
+    def forward(self, x: Tensor, rows: Tensor | None = None) -> Tensor:
+        """Return the scores of all vertices, shape (n, n_classes), or of some; the features are those it was made with.
+
+        With one layer, scores of some vertices need nothing of the others.
+        """
+        if len(self.layers) == 1 and rows is not None:
+            return self.layers[0](self._rows_at(rows))
+        scores = self._whole()
+        return scores if rows is None else scores[rows]
+
+    def _rows_at(self, rows: Tensor) -> Tensor:
+        """Return the diffused features of some vertices, dense; whole tensors of them are kept."""
+        if self._dense is None:
+            self._dense = self.diffused.to_dense()
+        return self._dense[rows]
+
+    def _whole(self) -> Tensor:
+        x = self.layers[0](self.diffused)
+        for layer in self.layers[1:]:
+            hops = [torch.tanh(x)]
+            for _ in range(self.n_hops):
+                hops.append(torch.sparse.mm(self.transition, hops[-1]))
+            x = layer(torch.cat(hops, dim=1))
+        return x
+
+
+def make_network(model: str, recipe: Recipe, inputs: Inputs) -> nn.Module:
+    """Return a network; weights are drawn from torch's own random numbers."""
+    graph = inputs.graph
+    sizes = [int(graph.features.shape[1]), *recipe.hidden, graph.n_classes]
+    if model in (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET):
+        return Layered(*_spectral(model, recipe, inputs, sizes), recipe.dropout)
+    if model == DECOUPLED:
+        propagate = _cayley_layer(recipe, inputs, sizes[-1], sizes[-1], filter_only=True)
+        return Decoupled(sizes, propagate, inputs.normalized, recipe.dropout)
+    if model == DCNN:
+        return DiffusionNetwork(inputs, sizes if recipe.order > 1 else [sizes[0], sizes[-1]], recipe.order)
+    return _by_pyg(model, recipe, inputs, sizes)
+
+
+def _by_pyg(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> nn.Module:
+    """Return a network of layers of PyTorch Geometric, the first of which multiplies sparse features."""
+    pyg = importlib.import_module("torch_geometric.nn")
+    pairs = list(pairwise(sizes))
+    if model == APPNP:
+        propagate = pyg.APPNP(recipe.order, recipe.alpha, cached=True)
+        return Decoupled(sizes, propagate, inputs.edges, recipe.dropout)
+    if model == GCN:
+        layers = [pyg.GCNConv(a, b, cached=True, bias=False) for a, b in pairs]
+        layers[0].lin = SparseLinear(layers[0].lin.weight)
+        return Layered(layers, (inputs.edges,), recipe.dropout)
+    if model == GAT:
+        heads, p = 8, recipe.dropout
+        layers = [
+            pyg.GATConv(sizes[0], sizes[1], heads, dropout=p),
+            pyg.GATConv(heads * sizes[1], sizes[2], 1, concat=False, dropout=p),
+        ]
+        layers[0].lin = SparseLinear(layers[0].lin.weight)
+        return Layered(layers, (inputs.edges,), recipe.dropout, nn.functional.elu)
+    assert model == MONET
+    layers = [MixtureConv(a, b, inputs) for a, b in pairs]
+    return Layered(layers, (inputs.edges,), recipe.dropout)
+
+
+class MixtureConv(nn.Module):
+    """A layer of MoNet with one Gaussian of learned pseudo-coordinates, and the vertex itself with a matrix of its own.
+
+    The pseudo-coordinates are 1/√d of both ends of an edge through a learned tanh layer, as in Monti et al. 2017.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, inputs: Inputs) -> None:
+        super().__init__()
+        pyg = importlib.import_module("torch_geometric.nn")
+        self.conv = pyg.GMMConv(in_channels, out_channels, dim=2, kernel_size=1, aggr="mean", bias=False)
+        nn.init.zeros_(self.conv.mu)
+        nn.init.ones_(self.conv.sigma)  # a wide Gaussian, where PyTorch Geometric may draw one of no width
+        self.coordinates = nn.Linear(2, 2)
+        degree = torch.bincount(inputs.edges[0], minlength=inputs.x.shape[0]).clamp(min=1)
+        self.register_buffer("ends", degree.rsqrt()[inputs.edges].T.contiguous(), persistent=False)
+
+    def forward(self, x: Tensor, edges: Tensor) -> Tensor:
+        """Return features of shape (n, out_channels)."""
+        return self.conv(x, edges, torch.tanh(self.coordinates(self.ends)))
+
+
+def _glorot(n_in: int, n_out: int) -> nn.Parameter:
+    """Return weights of shape (n_out, n_in), uniform with the variance of Glorot and Bengio."""
+    bound = math.sqrt(6 / (n_in + n_out))
+    return nn.Parameter(torch.empty(n_out, n_in).uniform_(-bound, bound))
+
+
+def _spectral(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> tuple[list[nn.Module], tuple[Any, ...]]:
+    """Return layers with filters of a Laplacian, and that Laplacian."""
+    laplacian = inputs.normalized if recipe.laplacian == NORMALIZED else inputs.combinatorial
+    layers: list[nn.Module]
+    if model == CHEBNET:
+        kind = "sym" if recipe.laplacian == NORMALIZED else None
+        layers = [ChebConv(a, b, recipe.order + 1, normalization=kind, bias=False) for a, b in pairwise(sizes)]
+        return layers, (laplacian,)
+    shared = model != CAYLEY
+    layers = [_cayley_layer(recipe, inputs, a, b, shared=shared) for a, b in pairwise(sizes)]
+    return layers, (laplacian,)
+
+
+def _cayley_layer(
+    recipe: Recipe, inputs: Inputs, n_in: int, n_out: int, *, shared: bool = True, filter_only: bool = False
+) -> CayleyConv:
+    """Return a layer of Cayley filters with an explicit start.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Order, zoom and start.
+    inputs : Inputs
+        With the graph.
+    n_in, n_out : int
+        Channels.
+    shared : bool
+        One filter for all pairs.
+    filter_only : bool
+        Without a matrix: it is the identity, and is not learned.
+    """
+    normalized = recipe.laplacian == NORMALIZED
+    zoom = recipe.zoom
+    if recipe.laplacian == SCALED:
+        zoom = recipe.scaled_zoom * 2 / float(inputs.combinatorial.lmax[0])
+    make = ShiftedCayleyConv if recipe.laplacian == SHIFTED else CayleyConv
+    layer = make(
+        n_in,
+        n_out,
+        recipe.order,
+        normalization="sym" if normalized else None,
+        bias=False,
+        zoom=zoom,
+        tol=1e-3,
+        real_coeffs=recipe.coeffs == REAL,
+        shared_filter=shared,
+    )
+    start = torch.from_numpy(start_coefficients(recipe)).float()
+    mixing = torch.eye(n_in) if filter_only else _glorot(n_in, n_out).detach().T
+    if shared:
+        layer.set_coefficients(start)
+        with torch.no_grad():
+            layer.weight.copy_(mixing)
+    else:
+        layer.set_coefficients(start[:, None, None] * mixing)
+    if filter_only:
+        layer.weight.requires_grad_(False)
+    return layer
+
+
+def start_coefficients(recipe: Recipe) -> FloatArray:
+    """Return the coefficients that a shared filter starts from, for the normalized Laplacian.
+
+    The response is 1/(1 + (hλ)²), which is (1 − Re C(hλ))/2, or the nearest to α/(α + (1 − α)λ) over [0, 2] in the mean
+    square.
+    """
+    real = recipe.coeffs == REAL
+    lam = np.linspace(0, 2, 201)
+    basis = power_basis(recipe.order, recipe.zoom * lam, real=real)
+    if recipe.alpha == 0:
+        target = 1 / (1 + (recipe.zoom * lam) ** 2)
+    else:
+        target = recipe.alpha / (recipe.alpha + (1 - recipe.alpha) * lam)
+    return np.linalg.lstsq(basis, target, rcond=None)[0]

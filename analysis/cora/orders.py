@@ -1,0 +1,182 @@
+"""The paper's figure: accuracy by order on the extended split, two Laplacians, complex and real coefficients."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis._document import Document, page
+from analysis._experiment import beside, config_lines, grouped
+from analysis._figures import plain_axes
+from analysis._tables import markdown_table
+from analysis.cora import paper
+from analysis.cora.settings import (
+    CAYLEY,
+    CHEBNET,
+    COMPLEX,
+    EXTENDED,
+    NORMALIZED,
+    REAL,
+    SCALED,
+    SHIFTED,
+    Recipe,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SPLIT = EXTENDED
+MODELS = (CAYLEY, CHEBNET)
+LAPLACIANS = {NORMALIZED: "normalized", SCALED: "scaled unnormalized", SHIFTED: "scaled and shifted"}
+
+# Orders at which Cayley filters of the shifted Laplacian are trained too.
+SHIFTED_ORDERS = (1, 3)
+
+_STYLES: dict[str, dict[str, Any]] = {
+    CHEBNET: {"color": "#E69F00", "hatch": "//"},
+    CAYLEY: {"color": "#0072B2"},
+}
+
+
+def settings_of(quick: bool) -> list[dict[str, Any]]:
+    """Return the settings of all bars, low orders first."""
+    settings = []
+    for order in (1, 2) if quick else paper.ORDERS:
+        for laplacian in (NORMALIZED, SCALED):
+            settings.append(_setting(CHEBNET, order, laplacian, REAL))
+            settings += [_setting(CAYLEY, order, laplacian, coeffs) for coeffs in (COMPLEX, REAL)]
+        if order in SHIFTED_ORDERS:
+            settings += [_setting(CAYLEY, order, SHIFTED, coeffs) for coeffs in (COMPLEX, REAL)]
+    return settings
+
+
+def _setting(model: str, order: int, laplacian: str, coeffs: str) -> dict[str, Any]:
+    return {"model": model, "order": order, "laplacian": laplacian, "coeffs": coeffs}
+
+
+def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document:
+    """Return one row per bar, the recipes, and every run."""
+    rows = []
+    for row in grouped(results, "accuracy"):
+        setting = row["setting"]
+        known = recipes[setting["model"]].dataset == "cora" and setting["order"] in paper.ORDERS
+        by_order = paper.BY_ORDER.get((setting["model"], setting["laplacian"], setting["coeffs"])) if known else None
+        same = [run["numbers"] for run in results if run["setting"] == setting]
+        rows.append(
+            {
+                **setting,
+                "mean": 100 * row["mean"],
+                "sd": 100 * row["sd"],
+                "n": row["n"],
+                "paper": by_order[paper.ORDERS.index(setting["order"])] if by_order else None,
+                "n_parameters": same[0]["n_parameters"],
+                "zooms": [numbers["zooms"] for numbers in same if "zooms" in numbers],
+            }
+        )
+    kept = {model: dataclasses.asdict(recipe) for model, recipe in recipes.items()}
+    return {"rows": rows, "recipes": kept, "runs": list(results)}
+
+
+def label(row: Document) -> str:
+    """Return the name of a curve."""
+    kind = "ChebNet" if row["model"] == CHEBNET else f"CayleyNet, {row['coeffs']}"
+    return f"{kind}, {LAPLACIANS[row['laplacian']]}"
+
+
+def table(document: Document) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the accuracies: one row per curve, one column per order."""
+    found = sorted({row["order"] for row in document["rows"]})
+    cells: dict[str, dict[int, str]] = {}
+    for row in document["rows"]:
+        cells.setdefault(label(row), {})[row["order"]] = beside(row["mean"], row["sd"], row["paper"])
+    header = ["network", *(f"r = {order}" for order in found)]
+    return header, [[name, *(texts.get(order, "") for order in found)] for name, texts in cells.items()]
+
+
+def findings(document: Document) -> list[str]:
+    """Say what the accuracies show of the paper's claims, each in a sentence that may turn out either way."""
+    mean = {(row["model"], row["laplacian"], row["coeffs"], row["order"]): row["mean"] for row in document["rows"]}
+    sentences = []
+    for laplacian in (NORMALIZED, SCALED):
+        for coeffs in (COMPLEX, REAL):
+            both = [
+                r
+                for r in paper.ORDERS
+                if {(CHEBNET, laplacian, REAL, r), (CAYLEY, laplacian, coeffs, r)} <= mean.keys()
+            ]
+            above = [r for r in both if mean[CAYLEY, laplacian, coeffs, r] > mean[CHEBNET, laplacian, REAL, r]]
+            if both:
+                orders = ", ".join(map(str, above)) or "none"
+                sentences.append(
+                    f"{LAPLACIANS[laplacian].capitalize()} Laplacian: CayleyNet with {coeffs} coefficients is above "
+                    f"ChebNet at orders {orders} of {', '.join(map(str, both))}."
+                )
+    compared = [row for row in document["rows"] if row["paper"] is not None]
+    if compared:
+        near = [row for row in compared if abs(row["mean"] - row["paper"]) <= 1.5]
+        sentences.append(f"{len(near)} of {len(compared)} means are within 1.5 points of the paper's.")
+    return sentences
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    counts = sorted({row["n"] for row in document["rows"]})
+    cayley = document["recipes"][CAYLEY]
+    return page(
+        "Citation network: accuracy by order",
+        document,
+        "Test accuracy in % on the extended split, mean ± population standard deviation over "
+        f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} runs (the paper has 50); in brackets the "
+        "paper's mean and the difference.",
+        "",
+        *markdown_table(*table(document)),
+        "",
+        *(f"- {line}" for line in findings(document)),
+        "",
+        "The scaled unnormalized Laplacian is L·2/λ_max with eigenvalues from 0 to 2, for Cayley filters; ChebNet has "
+        "2L/λ_max − I as always, a polynomial of the one being one of the other. The paper says 2L/λ_max − I for both. "
+        "Its eigenvalues are negative at the lower end; Cayley filters of it are well defined, see "
+        '[experiments](../experiments.md), and are the rows "scaled and shifted".',
+        "",
+        f"Both networks: {' and '.join(map(str, cayley['hidden']))} hidden features, Adam with a learning rate of "
+        f"{cayley['lr']:g}, dropout {cayley['dropout']:g}, weight decay {cayley['decay']:g}; more is in the JSON file.",
+        facts=config_lines(document),
+    )
+
+
+def draw(document: Document) -> Figure:
+    """Draw four panels as the paper: complex above real coefficients, normalized beside scaled Laplacian."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 6.4), layout="constrained")
+    axes = figure.subplots(2, 2, sharey=True)
+    for row, coeffs in zip(axes, (COMPLEX, REAL), strict=True):
+        for ax, laplacian in zip(row, (NORMALIZED, SCALED), strict=True):
+            _draw_panel(ax, document, laplacian, coeffs)
+    axes[0, 0].legend(fontsize="small", frameon=False, loc="lower left")
+    return figure
+
+
+def _draw_panel(ax: Axes, document: Document, laplacian: str, coeffs: str) -> None:
+    lowest = []
+    for k, (model, kind) in enumerate(((CHEBNET, REAL), (CAYLEY, coeffs))):
+        rows = [r for r in document["rows"] if (r["model"], r["laplacian"], r["coeffs"]) == (model, laplacian, kind)]
+        if not rows:
+            continue
+        x = np.array([row["order"] for row in rows]) + 0.4 * (k - 0.5)
+        y, e = (np.array([row[name] for row in rows]) for name in ("mean", "sd"))
+        name = "ChebNet" if model == CHEBNET else "CayleyNet"
+        ax.bar(x, y, 0.36, yerr=e, label=name, alpha=0.85, error_kw={"linewidth": 0.8}, **_STYLES[model])
+        theirs = np.array([np.nan if row["paper"] is None else row["paper"] for row in rows])
+        ax.plot(x, theirs, "k_", markersize=13, label="the paper's" if k else None)
+        lowest += [*(y - e), *theirs[np.isfinite(theirs)]]
+    if lowest:
+        ax.set_ylim(bottom=max(0, min(lowest) - 2))
+    ax.set(xlabel="order r", ylabel="test accuracy, %", title=f"{LAPLACIANS[laplacian]}, {coeffs} coefficients")
+    ax.title.set_fontsize("small")
+    ax.set_xticks(sorted({row["order"] for row in document["rows"]}))
+    plain_axes(ax)

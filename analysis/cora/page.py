@@ -1,0 +1,44 @@
+"""The page with the accuracies of a split."""
+
+from __future__ import annotations
+
+from analysis._document import Document, page
+from analysis._experiment import config_lines
+from analysis._tables import markdown_table
+from analysis.cora import paper
+from analysis.cora.results import accuracy_table, findings, recipe_table
+from analysis.cora.settings import DRAWN, EXTENDED, RANDOM, STANDARD
+
+_SPLITS = {
+    STANDARD: "140 vertices are for training, 500 choose the network, 1,000 are for the test, as in Planetoid.",
+    EXTENDED: "All vertices but the 1,000 test vertices of Planetoid (1,708 of Cora) are for training; of those 1,000, "
+    "in the order of their numbers, the first half chooses the network and the second half is for the test. The paper "
+    "does not say which half is which.",
+    RANDOM: "Every run has a split of its own: 20 vertices of each class are for training, 500 others choose the "
+    "network and 1,000 are for the test. All models have the same splits, and the settings of the standard one.",
+}
+
+
+def markdown(document: Document) -> str:
+    """Return the result as a page of Markdown."""
+    config = document["config"]
+    lines = [
+        "Test accuracy in %, mean ± population standard deviation over the runs; in brackets the paper's figure and "
+        f"the difference. {_SPLITS[config['split']] if config['dataset'] != DRAWN else 'The graph is drawn.'}",
+        "",
+        *markdown_table(*accuracy_table(document)),
+        "",
+    ]
+    if config["dataset"] == "cora" and config["split"] != EXTENDED:
+        others = "; ".join(f"{name} {accuracy:g}" for name, accuracy in paper.PUBLISHED.items())
+        lines += [f"Published elsewhere for the standard split, not computed here: {others}.", ""]
+    lines += [*(f"- {line}" for line in findings(document)), ""]
+    header, rows = recipe_table(document)
+    lines += ["Settings that differ, see `analysis/cora/settings.py` for what they mean:", ""]
+    lines += [*markdown_table(header, rows), ""]
+    lines += [
+        "Test vertices decide nothing: settings and networks are chosen with validation vertices. Parameters are all "
+        "that are learned; the paper's count no biases, zooms and filters of shared layers. Processor time is that of "
+        "one thread on a machine that did other work too.",
+    ]
+    return page(f"Citation network: the {config['split']} split", document, *lines, facts=config_lines(document))

@@ -1,0 +1,134 @@
+"""What the runs show: accuracies beside the paper's, the recipes, and sentences on the paper's claims."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from analysis._document import Document
+from analysis._experiment import beside, grouped
+from analysis._tables import format_seconds
+from analysis.cora import paper
+from analysis.cora.settings import (
+    CAYLEY,
+    CAYLEY16,
+    CAYLEY64,
+    CHEBNET,
+    EXTENDED,
+    GCN,
+    NAMES,
+    Recipe,
+)
+
+# Distance from the paper's figure within which a baseline should be, in points.
+MARGIN = 1.5
+
+
+def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document:
+    """Return one row per model with its recipe, and every run."""
+    return {"rows": [_row(row, results, recipes) for row in grouped(results, "accuracy")], "runs": list(results)}
+
+
+def _row(row: Document, results: Sequence[Document], recipes: dict[str, Recipe]) -> Document:
+    model = row["setting"]["model"]
+    recipe = recipes[model]
+    same = [run for run in results if run["setting"] == row["setting"]]
+    known = recipe.dataset == "cora"
+    return {
+        "model": model,
+        "mean": 100 * row["mean"],
+        "sd": 100 * row["sd"],
+        "n": row["n"],
+        "validation": 100 * statistics.fmean(run["numbers"]["validation"] for run in same),
+        "paper": paper.ACCURACY.get(recipe.split, {}).get(model) if known else None,
+        "n_parameters": same[0]["numbers"]["n_parameters"],
+        "paper_parameters": paper.PARAMETERS.get(recipe.split, {}).get(model) if known else None,
+        "epochs": statistics.fmean(run["numbers"]["epochs"] for run in same),
+        "cpu_seconds": statistics.median(run["timing"]["cpu_seconds"] for run in same),
+        "zooms": [run["numbers"]["zooms"] for run in same if "zooms" in run["numbers"]],
+        "recipe": dataclasses.asdict(recipe),
+    }
+
+
+def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the accuracies, one row per model."""
+    rows = []
+    for row in document["rows"]:
+        text = f"{row['n_parameters']:,}"
+        if row["paper_parameters"] is not None:
+            text += f" ({row['paper_parameters']:,})"
+        rows.append(
+            [
+                NAMES[row["model"]],
+                beside(row["mean"], row["sd"], row["paper"]),
+                str(row["n"]),
+                f"{row['validation']:.2f}",
+                text,
+                f"{row['epochs']:.0f}",
+                format_seconds(row["cpu_seconds"]),
+                _zooms(row["zooms"]),
+            ]
+        )
+    header = ["model", "test accuracy, % (the paper's, difference)", "runs", "validation", "parameters (the paper's)"]
+    return [*header, "epochs", "processor time of a run", "zooms, mean by layer"], rows
+
+
+def _zooms(zooms: Sequence[Sequence[float]]) -> str:
+    return ", ".join(f"{statistics.fmean(layer):.3g}" for layer in zip(*zooms, strict=True))
+
+
+def recipe_table(document: Document) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the settings of every model, without those that are the same for all."""
+    recipes = [row["recipe"] for row in document["rows"]]
+    names = [name for name in (recipes[0] if recipes else {}) if len({str(r[name]) for r in recipes}) > 1]
+    rows = [[NAMES[row["model"]], *(_text(row["recipe"][name]) for name in names)] for row in document["rows"]]
+    return ["model", *(name.replace("_", " ") for name in names)], rows
+
+
+def _text(value: Any) -> str:
+    return (
+        " ".join(map(str, value))
+        if isinstance(value, list | tuple)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def findings(document: Document) -> list[str]:
+    """Say what the accuracies show of the paper's claims, each in a sentence that may turn out either way."""
+    rows = {row["model"]: row for row in document["rows"]}
+    sentences = []
+    for model, row in rows.items():
+        if row["paper"] is None:
+            continue
+        difference = row["mean"] - row["paper"]
+        if model in (CAYLEY16, CAYLEY64, CAYLEY):
+            word = "at or above" if difference >= 0 else "within" if -difference <= row["sd"] else "not within"
+            of = "the paper's" if difference >= 0 else "one deviation of the paper's"
+        else:
+            word = "within" if abs(difference) <= MARGIN else "not within"
+            of = f"{MARGIN} points of the paper's"
+        sentences.append(f"{NAMES[model]} is {word} {of} {row['paper']:g}: {row['mean']:.2f} ± {row['sd']:.2f}.")
+    spectral = [m for m in (CHEBNET, GCN, CAYLEY64, CAYLEY16, CAYLEY) if m in rows and rows[m]["paper"] is not None]
+    if len(spectral) > 1:
+        ours, theirs = (sorted(spectral, key=lambda m: rows[m][key]) for key in ("mean", "paper"))
+        order = " < ".join(NAMES[m] for m in ours)
+        same = "as in the paper" if ours == theirs else f"in the paper {' < '.join(NAMES[m] for m in theirs)}"
+        sentences.append(f"Order of the spectral methods: {order}; {same}.")
+    return sentences + _halves(document)
+
+
+def _halves(document: Document) -> list[str]:
+    """Say how the halves of the extended split differ, which are for validation and test by our choice."""
+    if document.get("config", {}).get("split") != EXTENDED or not document["rows"]:
+        return []
+    apart = [row["mean"] - row["validation"] for row in document["rows"]]
+    both = "; ".join(f"{NAMES[r['model']]} {(r['mean'] + r['validation']) / 2:.2f}" for r in document["rows"])
+    return [
+        f"The two halves are not alike: the same networks have {min(apart):+.2f} to {max(apart):+.2f} points on the "
+        "test half, compared with the validation half, which chose them. The paper does not say which half is "
+        f"which. Means of both: {both}."
+    ]

@@ -1,0 +1,192 @@
+"""The command line of the experiment: tables, the figure by order, and the learned responses."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import functools
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from analysis import _runner
+from analysis._document import Document
+from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
+from analysis._planetoid import planetoid_files
+from analysis._runner import Experiment, Run
+from analysis._script import Script, Step
+from analysis._tables import Table
+from analysis.cora import orders, responses, starts
+from analysis.cora.figure import draw
+from analysis.cora.page import markdown
+from analysis.cora.results import accuracy_table, collect, findings
+from analysis.cora.settings import (
+    APPNP,
+    DECOUPLED,
+    DRAWN,
+    FULL,
+    GCN,
+    MODELS,
+    PAPER_MODELS,
+    QUICK,
+    QUICK_EPOCHS,
+    QUICK_MODELS,
+    RANDOM,
+    Recipe,
+    recipe_of,
+)
+from analysis.cora.training import train
+
+TABLE, ORDERS, RESPONSES, STARTS = "table", "orders", "responses", "starts"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this script."""
+    add_experiment_arguments(parser, FULL, QUICK, runs=50, quick_runs=1)
+    parser.add_argument(
+        "--model", nargs="+", choices=MODELS, metavar="MODEL", help=f"of {', '.join(MODELS)} (default: the table's)"
+    )
+    parser.add_argument(
+        "--show",
+        choices=(TABLE, ORDERS, RESPONSES, STARTS),
+        default=TABLE,
+        help="a table of models, the accuracy by order, the learned responses of both splits, or what the start of "
+        "shared filters does (default: table)",
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="folder of the data (default: CAYLEYGSP_DATA, a cache, a download)"
+    )
+    parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
+
+
+def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Reject invalid options, and fill in what was not given."""
+    check_experiment_arguments(parser, args)
+    args.model = list(dict.fromkeys(args.model or default_models(args.config.split, args.quick)))
+    if args.config.dataset != DRAWN:
+        try:
+            planetoid_files(args.config.dataset, args.data)
+        except (OSError, ValueError) as error:
+            parser.error(str(error))
+
+
+def default_models(split: str, quick: bool) -> Sequence[str]:
+    """Return the models of a table: those of the paper and what goes beyond it."""
+    if quick:
+        return QUICK_MODELS
+    return (GCN, APPNP, DECOUPLED) if split == RANDOM else (*PAPER_MODELS[split], DECOUPLED)
+
+
+def recipe_for(args: argparse.Namespace, model: str, split: str | None = None) -> Recipe:
+    """Return the recipe of a model with what the command line changes; in small, shorter and on a drawn graph."""
+    recipe = recipe_of(model, split or args.config.split)
+    if args.quick:
+        recipe = dataclasses.replace(recipe, dataset=DRAWN, epochs=min(recipe.epochs, QUICK_EPOCHS))
+    given = {field.name: getattr(args, field.name) for field in dataclasses.fields(recipe) if field.name != "split"}
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if v is not None}
+    return dataclasses.replace(recipe, **given)
+
+
+def results_of(args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run]) -> list[Document]:
+    """Train what is not trained yet, unless that is not wanted; return the results."""
+    job = functools.partial(train, data=args.data)
+    experiment = Experiment(recipe.dataset, recipe, runs, job)
+    if args.finished:
+        folder = args.work / experiment.folder_name
+        experiment = dataclasses.replace(
+            experiment, runs=[run for run in runs if (folder / f"{run.key}.json").exists()]
+        )
+    if not experiment.runs:
+        return []
+    return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
+
+
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Train the models of a table, and return accuracies and every run."""
+    recipes = {model: recipe_for(args, model) for model in args.model}
+    seeds = range(args.seed, args.seed + args.runs)
+    results = []
+    for model, recipe in recipes.items():
+        results += results_of(args, recipe, [Run({"model": model}, seed) for seed in seeds])
+    return experiment_facts(args) | collect(recipes, results)
+
+
+def measure_orders(args: argparse.Namespace, step: Step) -> Document:
+    """Train networks of all orders, and return accuracies and every run."""
+    settings = orders.settings_of(args.quick)
+    seeds = range(args.seed, args.seed + args.runs)
+    recipes = {model: recipe_for(args, model, orders.SPLIT) for model in orders.MODELS}
+    results = []
+    for seed in seeds:  # a seed at a time, so that the picture is there early
+        for model, recipe in recipes.items():
+            runs = [Run(setting, seed) for setting in settings if setting["model"] == model]
+            results += results_of(args, recipe, runs)
+    return experiment_facts(args) | orders.collect(recipes, results)
+
+
+def measure_responses(args: argparse.Namespace, step: Step) -> Document:
+    """Return what the CayleyNets of both tables have learned."""
+    results = []
+    for model, split in responses.SHOWN:
+        recipe = recipe_for(args, model, split)
+        runs = [Run({"model": model}, seed) for seed in range(args.seed, args.seed + args.runs)]
+        results += [{"split": split, **result} for result in results_of(args, recipe, runs)]
+    return experiment_facts(args) | responses.collect(args.config.dataset, args.data, results)
+
+
+def measure_starts(args: argparse.Namespace, step: Step) -> Document:
+    """Train shared filters from several starts, on seeds of their own, and return validation accuracies."""
+    recipe = recipe_for(args, starts.MODEL, starts.SPLIT)
+    seeds = range(starts.FIRST_SEED + args.seed, starts.FIRST_SEED + args.seed + args.runs)
+    runs = [Run(setting, seed) for setting in starts.settings_of(args.quick) for seed in seeds]
+    return experiment_facts(args) | starts.collect(results_of(args, recipe, runs))
+
+
+SCRIPT = Script(
+    "cora",
+    "Classify the papers of a citation network by graph networks, and compare with the paper. Interrupt it whenever "
+    "you like: the same command goes on where it was.",
+    measure,
+    markdown,
+    draw,
+    tables=lambda document: [Table("Test accuracy, %", *accuracy_table(document))],
+    lines=findings,
+    steps=lambda args: 0,  # the runs have a bar of their own
+    arguments=add_arguments,
+    check=check_arguments,
+)
+ORDERS_SCRIPT = dataclasses.replace(
+    SCRIPT,
+    measure=measure_orders,
+    markdown=orders.markdown,
+    draw=orders.draw,
+    tables=lambda document: [Table("Test accuracy, % (the paper's, difference)", *orders.table(document))],
+    lines=orders.findings,
+)
+RESPONSES_SCRIPT = dataclasses.replace(
+    SCRIPT,
+    measure=measure_responses,
+    markdown=responses.markdown,
+    draw=responses.draw,
+    tables=lambda document: [Table("Learned zooms", *responses.table(document))],
+    lines=lambda document: [],
+)
+STARTS_SCRIPT = dataclasses.replace(
+    SCRIPT,
+    measure=measure_starts,
+    markdown=starts.markdown,
+    draw=starts.draw,
+    tables=lambda document: [Table("Validation accuracy, %", *starts.table(document))],
+    lines=lambda document: [],
+)
+compute = SCRIPT.compute
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train, print the tables, and write what was asked for."""
+    argv = sys.argv[1:] if argv is None else argv
+    args = SCRIPT.parse(argv)
+    script = {TABLE: SCRIPT, ORDERS: ORDERS_SCRIPT, RESPONSES: RESPONSES_SCRIPT, STARTS: STARTS_SCRIPT}[args.show]
+    part = args.config.split if args.show == TABLE else args.show
+    name = SCRIPT.name if args.quick else f"{args.config.dataset}_{part}"
+    return dataclasses.replace(script, output=name).main(argv)

@@ -1,0 +1,181 @@
+"""What is trained: the models, and the recipe of each."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from analysis._planetoid import NAMES as DATASETS
+
+DRAWN = "drawn"
+STANDARD, EXTENDED, RANDOM = "standard", "extended", "random"
+SPLITS = (STANDARD, EXTENDED, RANDOM)
+
+CAYLEY16, CAYLEY64, CAYLEY, CHEBNET = "cayleynet-16", "cayleynet-64", "cayleynet", "chebnet"
+GCN, GAT, MONET, DCNN = "gcn", "gat", "monet", "dcnn"
+APPNP, DECOUPLED = "appnp", "decoupled"
+PAPER_MODELS = {
+    STANDARD: (CAYLEY16, CAYLEY64, GCN, GAT, MONET, DCNN),
+    EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
+}
+MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, DECOUPLED)
+
+NAMES = {
+    CAYLEY16: "CayleyNet, 16 features, shared filters",
+    CAYLEY64: "CayleyNet, 64 features, shared filters",
+    CAYLEY: "CayleyNet, filters of every pair",
+    CHEBNET: "ChebNet",
+    GCN: "GCN",
+    GAT: "GAT",
+    MONET: "MoNet",
+    DCNN: "DCNN",
+    APPNP: "APPNP",
+    DECOUPLED: "decoupled: MLP, then one Cayley filter",
+}
+
+# Laplacians that filters are functions of. "scaled" is L·2/λ_max, "shifted" 2L/λ_max − I.
+NORMALIZED, SCALED, SHIFTED = "normalized", "scaled", "shifted"
+COMPLEX, REAL = "complex", "real"
+
+# Which parameters weight decay acts on, and when the training ends and which network is kept.
+FIRST, ALL, WEIGHTS = "first", "all", "weights"
+PATIENCE, WINDOW, LOSS = "patience", "window", "loss"
+
+_CHOICES = {
+    "dataset": (*DATASETS, DRAWN),
+    "split": SPLITS,
+    "laplacian": (NORMALIZED, SCALED, SHIFTED),
+    "coeffs": (COMPLEX, REAL),
+    "decay_on": (FIRST, ALL, WEIGHTS),
+    "rule": (PATIENCE, WINDOW, LOSS),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What decides the numbers of a run besides model and seed; every model has one for each split.
+
+    Attributes
+    ----------
+    dataset : str
+        A graph of Planetoid, or "drawn" for a small one.
+    split : str
+        See :func:`analysis.cora.data.split_of`.
+    hidden : tuple of int
+        Features of the hidden layers.
+    order : int
+        r of the filters; the number of hops of DCNN, of the steps of APPNP.
+    laplacian : str
+        "normalized", "scaled" (the combinatorial one by 2/λ_max) or "shifted" (that minus the identity).
+    coeffs : str
+        "complex" or "real".
+    zoom : float
+        h that Cayley filters start from, on the normalized and on the shifted Laplacian.
+    scaled_zoom : float
+        The same on the scaled Laplacian, most of whose eigenvalues are small.
+    alpha : float
+        Cayley filters that are shared start nearest to α/(α + (1 − α)λ), personalized PageRank; for 0, as
+        1/(1 + (hλ)²). The teleport probability of APPNP.
+    lr, filter_lr : float
+        Learning rates, of all parameters and of those of shared filters: coefficients and log h.
+    decay : float
+        Weight decay.
+    decay_on : str
+        "first": weights of the first layer; "weights": all weights, but no filter, zoom or bias; "all".
+    dropout : float
+        On the features and on the hidden layers; GAT's on attention as well.
+    epochs, patience : int
+        Epochs at most, and the patience of the rule.
+    rule : str
+        "patience": the training ends when neither accuracy nor loss on the validation vertices has been as good as ever
+        for that many epochs, and the last network at which both were is kept. "window": it ends when the loss is above
+        its mean over that many epochs, and the last network is kept. "loss": it ends when the loss has not been lower
+        for that many epochs; the network with the lowest is kept.
+    batch : int
+        Training vertices in a step; 0 for all.
+    """
+
+    dataset: str = "cora"
+    split: str = STANDARD
+    hidden: tuple[int, ...] = (16,)
+    order: int = 1
+    laplacian: str = NORMALIZED
+    coeffs: str = COMPLEX
+    zoom: float = 1.0
+    scaled_zoom: float = 20.0
+    alpha: float = 0.0
+    lr: float = 0.01
+    filter_lr: float = 0.01
+    decay: float = 5e-4
+    decay_on: str = ALL
+    dropout: float = 0.5
+    epochs: int = 1000
+    patience: int = 100
+    rule: str = PATIENCE
+    batch: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject invalid settings."""
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"`{name}` must be one of {', '.join(choices)}, got {getattr(self, name)}")
+        for name in ("order", "zoom", "scaled_zoom", "lr", "epochs", "patience"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"`{name}` must be positive, got {getattr(self, name)}")
+        if not self.hidden or min(self.hidden) < 1:
+            raise ValueError(f"`hidden` must be positive, got {self.hidden}")
+        for name in ("filter_lr", "decay", "batch"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
+        for name in ("alpha", "dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"`{name}` must be at least 0 and less than 1, got {getattr(self, name)}")
+
+
+_GAT = Recipe(hidden=(8,), lr=0.005, dropout=0.6)
+_GCN = Recipe(epochs=200, patience=10, rule=WINDOW, decay_on=FIRST)
+_MONET = Recipe(lr=0.01, epochs=200, rule=LOSS)
+_SHARED = Recipe(lr=0.005, filter_lr=0.001, dropout=0.6, epochs=300)
+_DCNN = Recipe(hidden=(10,), order=1, lr=0.05, decay=0.0, dropout=0.0, epochs=100, patience=5, rule=WINDOW, batch=10)
+_PAIRS = Recipe(split=EXTENDED, lr=0.005, filter_lr=0.005, epochs=150, patience=30, rule=LOSS)
+_CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.01, epochs=400, patience=30, rule=LOSS)
+_APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, decay=5e-3, decay_on=FIRST, epochs=300, rule=LOSS)
+_DECOUPLED = Recipe(
+    hidden=(64,), order=4, zoom=3.0, alpha=0.1, filter_lr=0.001, decay=5e-3, decay_on=FIRST, epochs=300, rule=LOSS
+)
+
+RECIPES: dict[tuple[str, str], Recipe] = {
+    (CAYLEY16, STANDARD): _SHARED,
+    (CAYLEY64, STANDARD): dataclasses.replace(_SHARED, hidden=(64,)),
+    (CAYLEY, STANDARD): dataclasses.replace(_PAIRS, split=STANDARD),
+    (CHEBNET, STANDARD): dataclasses.replace(_CHEBNET, split=STANDARD),
+    (GCN, STANDARD): _GCN,
+    (GAT, STANDARD): _GAT,
+    (MONET, STANDARD): _MONET,
+    (DCNN, STANDARD): _DCNN,
+    (APPNP, STANDARD): _APPNP,
+    (DECOUPLED, STANDARD): _DECOUPLED,
+    (CAYLEY16, EXTENDED): dataclasses.replace(_SHARED, split=EXTENDED),
+    (CAYLEY64, EXTENDED): dataclasses.replace(_SHARED, split=EXTENDED, hidden=(64,)),
+    (CAYLEY, EXTENDED): dataclasses.replace(_PAIRS, laplacian=SCALED, coeffs=REAL),
+    (CHEBNET, EXTENDED): _CHEBNET,
+    (GCN, EXTENDED): dataclasses.replace(_GCN, split=EXTENDED, hidden=(32, 16)),
+    (GAT, EXTENDED): dataclasses.replace(_GAT, split=EXTENDED),
+    (MONET, EXTENDED): dataclasses.replace(_MONET, split=EXTENDED),
+    (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, rule=LOSS, patience=20),
+    (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),
+    (DECOUPLED, EXTENDED): dataclasses.replace(_DECOUPLED, split=EXTENDED, decay=5e-4, decay_on=WEIGHTS),
+}
+
+
+def recipe_of(model: str, split: str) -> Recipe:
+    """Return the recipe of a model; on random splits it is that of the standard one."""
+    like = STANDARD if split == RANDOM else split
+    return dataclasses.replace(RECIPES[model, like], split=split)
+
+
+# In small: on a drawn graph, for a few epochs, and without layers of PyTorch Geometric.
+QUICK_MODELS = (CAYLEY16, CAYLEY, CHEBNET, DCNN, DECOUPLED)
+QUICK_EPOCHS = 30
+
+FULL = Recipe()
+QUICK = Recipe(dataset=DRAWN)

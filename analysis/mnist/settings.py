@@ -1,0 +1,110 @@
+"""What is trained: the networks and the configuration of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+MNIST, DRAWN = "mnist", "drawn"
+
+LENET, CHEBNET, CAYLEYNET, JACOBI = "lenet5", "chebnet", "cayleynet", "cayleynet-jacobi"
+MODELS = (LENET, CHEBNET, CAYLEYNET)
+ALL_MODELS = (*MODELS, JACOBI)
+GRAPH_MODELS = (CHEBNET, CAYLEYNET, JACOBI)
+QUICK_MODELS = (CHEBNET, CAYLEYNET)
+
+NAMES = {LENET: "LeNet5", CHEBNET: "ChebNet", CAYLEYNET: "CayleyNet", JACOBI: "CayleyNet, the paper's Jacobi"}
+
+# How the second convolution is computed: in the eigenbasis of its small graph, or by the layers' recurrences.
+EXACT, SERIES = "exact", "series"
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What decides the numbers of a run besides its network and its seed.
+
+    Attributes
+    ----------
+    data : str
+        "mnist", or "drawn" for digits that are drawn.
+    n_train, n_validation, n_test : int
+        Images. The first of the training file are for validation, as in the authors' code.
+    features : tuple of int
+        Channels of the two convolutions.
+    hidden : int
+        Units of the dense layer.
+    order : int
+        r of the Cayley filters; Chebyshev filters have 2r + 1 terms.
+    second : str
+        "exact" computes the second convolution in the eigenbasis, "series" by the recurrences.
+    tol : float
+        Of the series of Cayley filters.
+    sweeps : int
+        Jacobi sweeps after the start vector.
+    zoom : float
+        The zoom h that Cayley filters start from.
+    spread : float
+        Standard deviation of the weights and coefficients at the start.
+    bias : float
+        Biases at the start.
+    tree : int
+        Seed of the coarsening.
+    epochs, batch : int
+        Passes over the training images, and images per step.
+    lr, momentum, decay : float
+        Learning rate, its momentum, and its factor after every epoch.
+    clip : float
+        Largest norm of the gradient, for Cayley filters alone, as in the authors' code.
+    penalty : float
+        Weight of half the squares of the dense layers.
+    dropout : float
+        Share of the hidden units.
+    """
+
+    data: str = MNIST
+    n_train: int = 55_000
+    n_validation: int = 5_000
+    n_test: int = 10_000
+    features: tuple[int, ...] = (32, 64)
+    hidden: int = 512
+    order: int = 12
+    second: str = EXACT
+    tol: float = 1e-4
+    sweeps: int = 10
+    zoom: float = 0.5
+    spread: float = 0.1
+    bias: float = 0.1
+    tree: int = 1
+    epochs: int = 20
+    batch: int = 100
+    lr: float = 0.02
+    momentum: float = 0.9
+    decay: float = 0.95
+    clip: float = 10.0
+    penalty: float = 5e-4
+    dropout: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Reject invalid settings."""
+        for name, choices in (("data", (MNIST, DRAWN)), ("second", (EXACT, SERIES))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"`{name}` must be {' or '.join(choices)}, got {getattr(self, name)}")
+        if len(self.features) != 2:
+            raise ValueError(f"`features` must be two numbers, got {len(self.features)}")
+        names = ("n_train", "n_validation", "n_test", "hidden", "order", "epochs", "batch", "lr", "decay", "clip")
+        values = {name: getattr(self, name) for name in (*names, "tol", "zoom", "spread")}
+        for name, value in {**values, "features": min(self.features)}.items():
+            if not value > 0:
+                raise ValueError(f"`{name}` must be positive, got {value}")
+        for name in ("sweeps", "tree", "momentum", "penalty", "dropout"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
+        if not self.dropout < 1 or not self.momentum < 1:
+            raise ValueError(f"`dropout` and `momentum` must be below 1, got {self.dropout} and {self.momentum}")
+        if self.n_train % self.batch:
+            raise ValueError(f"`n_train` must be a multiple of `batch`, got {self.n_train} and {self.batch}")
+
+
+FULL = Config()
+QUICK = Config(
+    n_train=1_000, n_validation=200, n_test=200, features=(8, 16), hidden=64, order=4, epochs=4, batch=50, lr=0.05
+)

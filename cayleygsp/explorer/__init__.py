@@ -1,0 +1,16 @@
+r"""One page on which the zoom of a Cayley filter is moved by hand: the graph, its frequencies, a filtered impulse.
+
+:func:`explorer_page` returns a page that needs neither network nor server. It carries the Laplacian, no eigenvectors:
+the page computes the terms :math:`T_k(\tilde\Delta)\delta_m` of the vertex that is clicked by the recurrence of the
+engine, keeps them, and sums them with new coefficients whenever zoom or filter change.
+
+``packing``, ``spectrum``, ``layout`` and ``presets`` make the numbers, ``content`` collects them, ``rendering`` puts
+them into the page. In the folder ``page``, ``numbers.js`` computes and knows nothing of the page, ``words.js``
+says what the numbers mean, ``pictures.js`` draws, and ``explorer.js`` has the controls.
+"""
+
+from cayleygsp.explorer.content import NamedFilter
+from cayleygsp.explorer.presets import PRESETS, preset_coefficients
+from cayleygsp.explorer.rendering import explorer_page, write_explorer
+
+__all__ = ["PRESETS", "NamedFilter", "explorer_page", "preset_coefficients", "write_explorer"]

@@ -1,0 +1,406 @@
+"""The citation network in small: splits, networks, stopping, resuming, and what pages say."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import cayleygsp as cg
+from analysis import cora
+from analysis._checkpoint import Checkpoint
+from analysis._planetoid import load_planetoid
+from analysis._runner import Run
+from analysis.cora import orders, paper, responses, results, starts
+from analysis.cora.data import Split, core_laplacian, load_graph, load_inputs, split_of
+from analysis.cora.layers import (
+    Diffusion,
+    ShiftedCayleyConv,
+    SparseDropout,
+    diffused_features,
+    series_length,
+    transition,
+)
+from analysis.cora.networks import make_network, start_coefficients
+from analysis.cora.settings import (
+    APPNP,
+    CAYLEY,
+    CAYLEY16,
+    CAYLEY64,
+    CHEBNET,
+    DCNN,
+    EXTENDED,
+    GAT,
+    GCN,
+    LOSS,
+    MODELS,
+    MONET,
+    NAMES,
+    PATIENCE,
+    RANDOM,
+    RECIPES,
+    STANDARD,
+    WINDOW,
+    Recipe,
+    recipe_of,
+)
+from analysis.cora.training import is_kept, is_over, make_optimizer, train
+from cayleygsp.nn import CayleyConv, GraphLaplacian
+from tests.analysis.helpers import run
+from tests.analysis.test_planetoid import SHARED
+
+CPU = torch.device("cpu")
+
+OF_PYG = (GCN, GAT, MONET, APPNP)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:torch_geometric.*"),
+]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return load_inputs("drawn", None, CPU)
+
+
+def real_cora():
+    data = SHARED if (SHARED / "cora").is_dir() else None
+    try:
+        return load_planetoid("cora", data)
+    except OSError as error:
+        pytest.skip(f"the data set is not here: {error}")
+
+
+def small(model, split=STANDARD, **changes):
+    return dataclasses.replace(recipe_of(model, split), **{"dataset": "drawn", "epochs": 6, **changes})
+
+
+def test_the_quick_form_trains_and_says_so(tmp_path):
+    document, page = run(cora, tmp_path, "--workers", "1", "--work", str(tmp_path / "work"))
+    assert {row["model"] for row in document["rows"]} == {run["setting"]["model"] for run in document["runs"]}
+    assert all(row["paper"] is None and row["n"] == 1 for row in document["rows"])  # the paper has no such graph
+    best = max(row["mean"] for row in document["rows"])
+    assert best > 45  # of four classes
+    assert "The graph is drawn." in page
+
+
+def test_orders_and_responses_in_small(tmp_path):
+    common = ["--quick", "--workers", "1", "--epochs", "3", "--work", str(tmp_path / "work")]
+    for show, module in (("orders", orders), ("starts", starts), ("responses", responses)):
+        folder = tmp_path / show
+        assert cora.main([*common, "--show", show, "--results", str(folder)]) == 0
+        document = json.loads((folder / "cora.json").read_text(encoding="utf-8"))
+        assert module.markdown(document) == (folder / "cora.md").read_text(encoding="utf-8")
+        assert (folder / "cora.png").stat().st_size > 1000
+    assert {one["split"] for one in document["learned"]} == {STANDARD, EXTENDED}
+
+
+def test_splits_of_cora_are_those_of_the_paper():
+    graph = real_cora()
+    standard, extended = split_of(graph, STANDARD), split_of(graph, EXTENDED)
+    assert [len(part) for part in dataclasses.astuple(standard)] == [140, 500, 1000]
+    assert [len(part) for part in dataclasses.astuple(extended)] == [1708, 500, 500]
+    assert extended.train.tolist() == list(range(1708))
+    np.testing.assert_array_equal(np.concatenate([extended.validation, extended.test]), standard.test)
+    assert extended.validation.max() < extended.test.min()
+
+
+@pytest.mark.parametrize("name", [STANDARD, EXTENDED, RANDOM])
+def test_splits_have_no_vertex_twice_and_only_labelled_ones(name):
+    graph = load_graph("drawn")
+    labels = graph.labels.copy()
+    labels[graph.train[0]] = -1  # as a test vertex of Citeseer without a row
+    if name == STANDARD:
+        labels = graph.labels
+    graph = dataclasses.replace(graph, labels=labels)
+    for seed in range(3):
+        split = split_of(graph, name, seed)
+        everything = np.concatenate([split.train, split.validation, split.test])
+        assert len(np.unique(everything)) == len(everything)
+        assert (graph.labels[everything] >= 0).all()
+
+
+def test_random_splits_have_the_same_number_of_every_class():
+    graph = load_graph("drawn")
+    first, again, other = (split_of(graph, RANDOM, seed) for seed in (0, 0, 1))
+    assert np.bincount(graph.labels[first.train]).tolist() == [5] * 4
+    np.testing.assert_array_equal(first.test, again.test)
+    assert first.test.tolist() != other.test.tolist()
+    assert isinstance(first, Split)
+    with pytest.raises(ValueError, match="`name` must be standard, extended or random, got half"):
+        split_of(graph, "half")
+
+
+def parameters(network, *, of_filters=True):
+    named = {name: p for name, p in network.named_parameters() if p.requires_grad}
+    small_ones = ("log_zoom", "coeffs") if not of_filters else ()
+    return sum(p.numel() for name, p in named.items() if not name.endswith(small_ones))
+
+
+@pytest.mark.parametrize(
+    ("model", "split", "expected"),
+    [
+        (CAYLEY16, STANDARD, 23_040),
+        (CAYLEY64, STANDARD, 92_160),
+        (GCN, STANDARD, 23_040),
+        (DCNN, STANDARD, 22_935),
+        (CAYLEY, EXTENDED, 46_080),
+        (CHEBNET, EXTENDED, 46_080),
+        (DCNN, EXTENDED, 47_546),
+    ],
+)
+def test_networks_have_the_parameters_of_the_tables(model, split, expected):
+    real_cora()
+    if model in OF_PYG:
+        pytest.importorskip("torch_geometric", reason="GCN is that of PyTorch Geometric")
+    inputs = load_inputs("cora", SHARED if (SHARED / "cora").is_dir() else None, CPU)
+    network = make_network(model, recipe_of(model, split), inputs)
+    assert parameters(network, of_filters=False) == expected
+    assert paper.PARAMETERS[split].get(model, expected) == expected
+
+
+def test_all_networks_map_features_to_scores_and_learn(drawn):
+    with_pyg = importlib.util.find_spec("torch_geometric") is not None
+    for (model, split), recipe in RECIPES.items():
+        if model in OF_PYG and not with_pyg:
+            continue
+        recipe = dataclasses.replace(recipe, dataset="drawn")
+        torch.manual_seed(0)
+        network = make_network(model, recipe, drawn)
+        optimizer = make_optimizer(network, model, recipe)
+        scores = network(drawn.x)
+        assert scores.shape == (drawn.graph.n_vertices, 4), (model, split)
+        before = [p.detach().clone() for p in network.parameters() if p.requires_grad]
+        torch.nn.functional.cross_entropy(scores, drawn.labels).backward()
+        optimizer.step()
+        learned = [p for p in network.parameters() if p.requires_grad]
+        moved = [not torch.equal(a, b) for a, b in zip(before, learned, strict=True)]
+        assert all(moved), (model, split)
+
+
+def test_dropout_of_sparse_features_is_that_of_dense_ones(drawn):
+    layer = SparseDropout(0.6)
+    torch.manual_seed(0)
+    mean = sum(layer(drawn.x).to_dense() for _ in range(600)) / 600
+    x = drawn.x.to_dense()
+    assert (layer(drawn.x).to_dense()[x == 0] == 0).all()
+    # an entry has a standard deviation of √(0.6/0.4), so that of the mean is a twentieth; five of them are allowed
+    torch.testing.assert_close(mean[x > 0] / x[x > 0], torch.ones(int((x > 0).sum())), rtol=0, atol=0.25)
+    layer.eval()
+    assert layer(drawn.x) is drawn.x
+
+
+def dense_shifted(layer, x, graph):
+    """Return a layer's result by the eigendecomposition of 2L/λ_max − I."""
+    L = core_laplacian(graph, "combinatorial")
+    lam, Phi = np.linalg.eigh(2 * L.matrix.toarray() / L.lmax - np.eye(L.n_vertices))
+    C = (layer.zoom.item() * lam - 1j) / (layer.zoom.item() * lam + 1j)
+    c = layer.coefficients().detach().double().numpy()
+    real = layer.real_coeffs
+    y = 0
+    for i in range(c.shape[1]):
+        g = c[0, i][None, :] * np.ones((lam.size, 1))
+        for j in range(1, layer.order + 1):
+            cj = c[j, i] if real else c[2 * j - 1, i] + 1j * c[2 * j, i]
+            g = g + 2 * np.real(np.multiply.outer(C**j, cj))
+        y = y + Phi @ (g * (Phi.T @ x[:, i])[:, None])
+    return y
+
+
+@pytest.mark.parametrize(("order", "real", "zoom"), [(1, False, 1.0), (3, True, 0.4), (2, False, 2.5)])
+def test_filters_of_the_shifted_laplacian_are_those_of_its_eigenvalues(drawn, order, real, zoom):
+    torch.manual_seed(order)
+    layer = ShiftedCayleyConv(60, 3, order, None, False, real_coeffs=real, zoom=zoom, tol=1e-5)
+    expected = dense_shifted(layer, drawn.x.to_dense().double().numpy(), drawn.graph)
+    np.testing.assert_allclose(layer(drawn.x, drawn.combinatorial).detach().numpy(), expected, atol=1e-4)
+    dense = layer(drawn.x.to_dense(), drawn.combinatorial).detach().numpy()
+    np.testing.assert_allclose(dense, expected, atol=1e-4)
+
+
+def test_the_shifted_layer_has_the_gradient_of_its_zoom(drawn):
+    torch.manual_seed(0)
+    layer = ShiftedCayleyConv(60, 3, 2, None, False, zoom=1.3, tol=1e-9).double()
+    x = drawn.x.to_dense().double()
+    graph = GraphLaplacian.from_laplacian(core_laplacian(drawn.graph, "combinatorial"))
+
+    def value(log_zoom):
+        with torch.no_grad():
+            layer.log_zoom.fill_(log_zoom)
+        return layer(x, graph).square().sum()
+
+    value(0.2).backward()
+    slope = (value(0.2 + 1e-4) - value(0.2 - 1e-4)).item() / 2e-4
+    assert layer.log_zoom.grad.item() == pytest.approx(slope, rel=1e-4)
+
+
+def test_the_package_refuses_the_shifted_laplacian(drawn):
+    L = core_laplacian(drawn.graph, "combinatorial")
+    shifted = (2 / L.lmax) * L.matrix.toarray() - np.eye(L.n_vertices)
+    with pytest.raises(ValueError, match="is no combinatorial Laplacian"):
+        cg.Laplacian.from_matrix(shifted)
+    with pytest.raises(TypeError, match=r"must be a cayleygsp\.Laplacian"):
+        GraphLaplacian.from_laplacian(shifted)
+
+
+def test_series_of_the_shifted_laplacian_are_long_enough():
+    x = np.cos(np.pi * (np.arange(4000) + 0.5) / 4000)
+    for zoom in (0.2, 1.0, 4.0):
+        for order in (1, 3, 6):
+            C = ((zoom * x - 1j) / (zoom * x + 1j)) ** order
+            k = np.arange(400)
+            series = np.abs(2 / 4000 * np.cos(k[:, None] * np.arccos(x)) @ (2 * C))
+            assert series[series_length(zoom, order, 1e-4) :].sum() < 1e-4
+
+
+def test_a_shared_filter_starts_as_a_low_pass():
+    recipe = Recipe(order=2, zoom=2.0)
+    layer = CayleyConv(2, 2, 2, zoom=2.0, shared_filter=True, bias=False)
+    layer.set_coefficients(torch.from_numpy(start_coefficients(recipe)))
+    with torch.no_grad():
+        layer.weight.copy_(torch.eye(2))
+    lam = np.linspace(0, 2, 9)
+    np.testing.assert_allclose(layer.responses(lam)[:, 0, 0], 1 / (1 + (2 * lam) ** 2), atol=1e-5)
+    near = start_coefficients(Recipe(order=6, zoom=3.0, alpha=0.1))
+    layer = CayleyConv(1, 1, 6, zoom=3.0, shared_filter=True, bias=False)
+    layer.set_coefficients(torch.from_numpy(near))
+    with torch.no_grad():
+        layer.weight.fill_(1.0)
+    np.testing.assert_allclose(layer.responses(lam)[:, 0, 0], 0.1 / (0.1 + 0.9 * lam), atol=0.05)
+
+
+def test_diffusion_is_what_its_formula_says(drawn):
+    torch.manual_seed(0)
+    layer = Diffusion(60, 4, 2)
+    P, X = transition(drawn).toarray(), drawn.x.to_dense().double().numpy()
+    np.testing.assert_allclose(P.sum(1), 1 - 1 / (drawn.graph.adjacency.sum(axis=1) + 1))
+    diffused = np.hstack([X, P @ X, P @ P @ X])
+    w, W, b = (p.detach().double().numpy() for p in (layer.weight, layer.dense.weight, layer.dense.bias))
+    x = diffused_features(drawn, 2)
+    torch.testing.assert_close(layer(x).double(), torch.from_numpy(np.tanh(diffused * w) @ W.T + b), rtol=0, atol=1e-5)
+    gradients = []
+    for features in (x, x.to_dense()):
+        layer.zero_grad()
+        layer(features).square().sum().backward()
+        gradients.append([p.grad.clone() for p in layer.parameters()])
+    for sparse, dense in zip(*gradients, strict=True):
+        torch.testing.assert_close(sparse, dense, rtol=1e-4, atol=1e-5)
+
+
+def test_rules_of_stopping():
+    history = {"validation": [0.5, 0.6, 0.6, 0.6], "loss": [1.0, 0.8, 0.9, 0.7]}
+    assert is_kept(history, PATIENCE)
+    assert is_kept(history, LOSS)
+    worse = {"validation": [0.5, 0.6, 0.5], "loss": [1.0, 0.8, 0.7]}
+    assert not is_kept(worse, PATIENCE)
+    assert is_kept(worse, LOSS)
+    assert is_kept(worse, WINDOW)
+    stuck = {"validation": [0.6, 0.5, 0.5], "loss": [0.5, 0.7, 0.6]}
+    assert is_over(stuck, PATIENCE, 2)
+    assert is_over(stuck, LOSS, 2)
+    assert not is_over(stuck, PATIENCE, 3)
+    assert not is_over({"validation": [0.6, 0.5, 0.6], "loss": [0.5, 0.7, 0.6]}, PATIENCE, 2)  # as good as ever
+    assert is_over({"validation": [0.0] * 3, "loss": [0.5, 0.5, 0.6]}, WINDOW, 2)
+    assert not is_over({"validation": [0.0] * 3, "loss": [0.5, 0.5, 0.5]}, WINDOW, 2)
+    assert not is_over({"validation": []}, WINDOW, 2)
+
+
+def test_a_run_that_was_interrupted_ends_with_the_same_numbers(tmp_path):
+    class Eager(Checkpoint):
+        """Writes after every step, and interrupts the run."""
+
+        is_due = True
+        left = 7
+
+        def save(self, state):
+            super().save(state)
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+
+    for model in (CAYLEY16, DCNN):
+        recipe, one = small(model, epochs=12, patience=4), Run({"model": model}, 3)
+        whole = train(recipe, one, Checkpoint(tmp_path / "a.pt"), CPU)
+        for k in (7, 30):
+            checkpoint = Eager(tmp_path / f"{model}{k}.pt")
+            checkpoint.left = k
+            try:
+                numbers = train(recipe, one, checkpoint, CPU)
+            except KeyboardInterrupt:
+                numbers = train(recipe, one, Checkpoint(checkpoint.path), CPU)
+            assert {**numbers, "timing": None} == {**whole, "timing": None}
+
+
+def test_killed_and_started_again_the_numbers_are_the_same(tmp_path):
+    argv = ["--quick", "--model", CHEBNET, "--runs", "6", "--epochs", "60", "--workers", "1"]
+    command = [sys.executable, "-m", "analysis.cora", *argv, "--work", str(tmp_path / "killed")]
+    process = subprocess.Popen(
+        command, cwd=Path(__file__).parents[2], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "killed").glob("*/model=*.json")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    documents = []
+    for work in ("killed", "whole"):
+        documents.append(cora.compute([*argv, "--work", str(tmp_path / work)], quiet=True)[1])
+    numbers = [[run["numbers"] for run in document["runs"]] for document in documents]
+    assert len(numbers[0]) == 6
+    assert numbers[0] == numbers[1]
+
+
+def test_findings_follow_the_numbers():
+    def row(model, mean, sd=0.5):
+        return {"model": model, "mean": mean, "sd": sd, "paper": paper.ACCURACY[STANDARD][model]}
+
+    lines = results.findings({"rows": [row(CAYLEY16, 81.6), row(GCN, 81.5), row(MONET, 79.0)]})
+    assert "within one deviation of the paper's 81.9" in lines[0]
+    assert "GCN is within 1.5 points" in lines[1]
+    assert "MoNet is not within 1.5 points" in lines[2]
+    assert lines[3].endswith("as in the paper.")
+    lines = results.findings({"rows": [row(CAYLEY16, 80.0), row(GCN, 81.5)]})
+    assert "not within one deviation" in lines[0]
+    assert "in the paper GCN <" in lines[2]
+    one = {"model": CAYLEY, "mean": 88.0, "sd": 0.5, "paper": 88.09, "validation": 86.0}
+    lines = results.findings({"rows": [one], "config": {"split": EXTENDED}})
+    assert "+2.00 to +2.00 points on the test half" in lines[-1]
+    assert f"{NAMES[CAYLEY]} 87.00" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--dropout", "1.5"], "`dropout` must be at least 0 and less than 1"),
+        (["--split", "half"], "`split` must be one of standard"),
+        (["--hidden", "0"], "`hidden` must be positive"),
+        (["--model", "resnet"], "invalid choice: 'resnet'"),
+    ],
+)
+def test_invalid_options_are_named(argv, message, capsys):
+    with pytest.raises(SystemExit):
+        cora.main(["--quick", *argv])
+    assert message in capsys.readouterr().err
+
+
+def test_missing_files_are_named_before_anything_is_computed(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        cora.main(["--dataset", "pubmed", "--data", str(tmp_path)])
+    assert "no file ind.pubmed.graph" in capsys.readouterr().err
+
+
+def test_every_model_has_a_recipe_and_finished_runs_alone_are_written(tmp_path):
+    assert {model for model, _ in RECIPES} == set(MODELS)
+    argv = ["--quick", "--model", CHEBNET, "--workers", "1", "--work", str(tmp_path / "work")]
+    cora.compute([*argv, "--runs", "1"], quiet=True)
+    _, document = cora.compute([*argv, "--runs", "2", "--finished"], quiet=True)
+    assert [row["n"] for row in document["rows"]] == [1]

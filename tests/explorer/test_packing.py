@@ -1,0 +1,47 @@
+"""Arrays and texts as a page carries them."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cayleygsp.explorer.packing import packed, script_json
+
+
+def unpacked(box):
+    if box["type"] == "constant":
+        return np.full(box["length"], box["data"])
+    return np.frombuffer(base64.b64decode(box["data"]), np.dtype(box["type"]).newbyteorder("<"))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20))
+def test_real_numbers_keep_every_bit(values):
+    box = packed(np.array(values, dtype=float))
+    assert unpacked(box).tolist() == values
+    assert box["length"] == len(values)
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
+def test_whole_numbers_are_as_narrow_as_they_can_be(values):
+    box = packed(np.array(values, dtype=np.int64))
+    assert unpacked(box).tolist() == values
+    if box["type"] != "constant":
+        assert box["type"] == ("uint16" if max(values, default=0) < 2**16 else "uint32")
+
+
+def test_single_precision_is_used_where_it_is_enough():
+    assert packed([0.5, 0.25])["type"] == "float32"
+    assert packed([0.5, 0.1])["type"] == "float64"
+    assert packed([1e300, 1.0])["type"] == "float64"
+
+
+@given(st.text())
+def test_json_in_a_script_has_no_sign_of_markup_and_says_the_same(text):
+    written = script_json({"name": text})
+    assert not set("<>&") & set(written)
+    assert json.loads(written) == {"name": text}
+    assert written.isascii()
