@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
     from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "CayleyFilter",

@@ -54,6 +54,17 @@ class Laplacian:
     eigenvalue of the non-negative matrix D + W, and for any positive x that is at most
     :math:`\max_i ((D + W)x)_i / x_i` (Collatz and Wielandt). With x = d this is never above
     :math:`\max_{u \sim v} d_u + d_v`; a few power steps from there make it smaller.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> L = cg.laplacian(cg.gallery.path(3))
+    >>> L.matrix.toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    >>> bool(L.eigenvalues[-1] <= L.lmax), L.lmax_guaranteed
+    (True, True)
     """
 
     is_local: bool = True  # whether the matrix is in the memory of this process

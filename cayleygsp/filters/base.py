@@ -45,6 +45,16 @@ class GraphFilter(LinearOperator):
         Error allowed, relative to the gain.
     gain : float
         Largest response over the spectrum as far as it is known, never overestimated.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> L = cg.laplacian(cg.gallery.ring(20))
+    >>> band = cg.KernelFilter(L, cg.responses.Heat(1.0)) - cg.KernelFilter(L, cg.responses.Heat(4.0))
+    >>> isinstance(band, cg.GraphFilter), band.shape
+    (True, (20, 20))
+    >>> band.filter([1.0] * 20, return_info=True)[1].certificate
+    'proved'
     """
 
     _response_name = "polynomial"  # how the constructor calls the response

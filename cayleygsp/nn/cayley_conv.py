@@ -35,7 +35,7 @@ _N_ITER = 10
 
 
 class CayleyConv(FramedConv):
-    r"""A layer of Cayley filters, one for each pair of channels, Eq. (4) of the paper.
+    r"""A layer of Cayley filters, one for each pair of channels (equation 4 of the paper).
 
     .. math:: y_o = b_o + \sum_i \Big( c_{0,io}\, x_i + 2\,\mathrm{Re} \sum_{j=1}^r c_{j,io}\, C(h\Delta)^j x_i \Big),
               \qquad C(x) = \frac{x - i}{x + i}

@@ -40,5 +40,5 @@ def test_the_page_on_speed_says_what_was_recorded():
     document = json.loads((ROOT / "docs" / "results" / "benchmark_auto.json").read_text(encoding="utf-8"))
     ratios = [row["ratio"] for row in document["rows"]]
     within = sum(ratio <= benchmark_auto.TARGET for ratio in ratios)
-    text = " ".join((ROOT / "docs" / "speed.md").read_text(encoding="utf-8").split())
+    text = " ".join((ROOT / "docs" / "howto" / "method.md").read_text(encoding="utf-8").split())
     assert f"{within} of {len(ratios)} cases, and at most {max(ratios):.2f} times" in text
