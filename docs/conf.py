@@ -30,7 +30,6 @@ extensions = [
     "api_pages",
     "explorer_page",
     "katex_math",
-    "optional_pages",
     "result_pages",
     "statement_tests",
 ]
