@@ -33,6 +33,7 @@ from analysis.cora.settings import (
     QUICK_MODELS,
     RANDOM,
     Recipe,
+    check_recipe,
     recipe_of,
 )
 from analysis.cora.training import train
@@ -63,6 +64,11 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
     """Reject invalid options, and fill in what was not given."""
     check_experiment_arguments(parser, args)
     args.model = list(dict.fromkeys(args.model or default_models(args.config.split, args.quick)))
+    try:
+        for model in args.model:
+            check_recipe(model, recipe_for(args, model), args.device)
+    except ValueError as error:
+        parser.error(str(error))
     if args.config.dataset != DRAWN:
         try:
             planetoid_files(args.config.dataset, args.data)

@@ -384,6 +384,7 @@ def test_findings_follow_the_numbers():
         (["--split", "half"], "`split` must be one of standard"),
         (["--hidden", "0"], "`hidden` must be positive"),
         (["--model", "resnet"], "invalid choice: 'resnet'"),
+        (["--model", CAYLEY16, "--laplacian", "shifted"], "`laplacian` must be normalized for cayleynet-16"),
     ],
 )
 def test_invalid_options_are_named(argv, message, capsys):
