@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,13 +98,9 @@ def results_of(args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run]) ->
     """Train what is not trained yet, unless that is not wanted; return the results."""
     job = functools.partial(train, data=args.data)
     experiment = Experiment(recipe.dataset, recipe, runs, job)
-    if args.finished:
-        folder = args.work / experiment.folder_name
-        experiment = dataclasses.replace(
-            experiment, runs=[run for run in runs if (folder / f"{run.key}.json").exists()]
-        )
-    if not experiment.runs:
-        return []
+    if args.finished:  # read as they are, while another process may compute more of them
+        paths = (args.work / experiment.folder_name / f"{run.key}.json" for run in runs)
+        return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
 
 
