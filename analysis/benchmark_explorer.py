@@ -101,7 +101,7 @@ def cells(row: Document) -> list[str]:
 def conclusions(document: Document) -> list[str]:
     """Say whether the page is as fast as it should be, where that was measured."""
     return [
-        f"{row['graph']}: {median(row['rates']):.3g} updates per second, {WANTED} are wanted at {WANTED_AT:,} vertices; "
+        f"{row['graph']}: {median(row['rates']):.3g} updates per second, {WANTED} wanted at {WANTED_AT:,} vertices; "
         f"by processor time, a core of its own would make {1 / median(row['update_seconds']):.0f}"
         for row in document["rows"]
         if row["n_vertices"] == WANTED_AT
