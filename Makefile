@@ -7,14 +7,22 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.ready-docs
+OLDEST := .venv-oldest
+# doctests print as the current versions of numpy do
+OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" tests --ignore=tests/nn --ignore=tests/analysis
 
-.PHONY: help report test lint pytest format clean
+.PHONY: help report docs test test-oldest lint pytest format clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 report: $(READY) ## run the main job: out/report.html and out/explorer.html on the built-in graph
 	$(BIN)/python -m analysis.report
+
+docs: $(DOCS_READY) ## the site, out/docs/index.html: every example runs, a warning is an error
+	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -n -q docs out/docs
+	$(BIN)/python docs/check_links.py out/docs
 
 # both at once: one fails, all fails
 test: $(READY) ## ruff, mypy, the tests and the doctests
@@ -22,6 +30,12 @@ test: $(READY) ## ruff, mypy, the tests and the doctests
 
 pytest: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+test-oldest: ## the tests of the core with the oldest versions that are supported, without torch
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade 'pip>=24'
+	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable . pytest hypothesis
+	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -38,5 +52,10 @@ $(READY): pyproject.toml constraints.txt
 	$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-clean: ## remove the environment, the caches and the report
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+# what only the site needs, on top of the environment of the tests
+$(DOCS_READY): $(READY)
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev,docs]'
+	touch $@
+
+clean: ## remove the environments, the caches, the report and the site
+	rm -rf $(VENV) $(OLDEST) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,7 +16,7 @@ The instruments: :mod:`bounds` of errors, :mod:`localization` of filters, what a
 
 :mod:`cayleygsp.pygsp_filters` holds the same as a PyGSP filter, :mod:`cayleygsp.plotting` the pictures,
 :mod:`cayleygsp.explorer` a page on which the zoom is moved by hand, :mod:`cayleygsp.nn` the trainable layers
-(with torch).
+(with torch), :mod:`cayleygsp.distributed` graphs in parts (with dask).
 
 Importing the package loads nothing: each name is loaded when it is first used.
 """
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         coarsening,
         density,
         design,
+        distributed,
         explorer,
         gallery,
         localization,
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle, cayley_transform, chebyshev_as_cayley
     from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "CayleyFilter",
@@ -79,6 +80,7 @@ __all__ = [
     "coarsening",
     "density",
     "design",
+    "distributed",
     "explorer",
     "gallery",
     "laplacian",

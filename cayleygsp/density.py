@@ -53,6 +53,13 @@ class SpectralDensity:
     Notes
     -----
     The smooth density sees details of about :math:`\pi\sqrt{\lambda(\lambda_{max} - \lambda)}/M`, finer near the ends.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> density = cg.density.spectral_density(cg.gallery.grid(30), rng=0)
+    >>> bool(abs(density.weights @ density.nodes - 3.87) < 0.1)  # the mean frequency is about the mean degree
+    True
     """
 
     probe_moments: FloatArray
@@ -293,6 +300,12 @@ def null_vector(L: Laplacian) -> FloatArray:
     ----------
     L : Laplacian
         The graph.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> cg.density.null_vector(cg.laplacian(cg.gallery.ring(4)))
+    array([1., 1., 1., 1.])
     """
     if L.kind == "combinatorial":
         return np.ones(L.n_vertices)

@@ -37,7 +37,7 @@ class Graph:
     Parameters
     ----------
     W : graph-like
-        Whatever :func:`as_adjacency` accepts; kept as its result, a checked copy.
+        Whatever ``cayleygsp.graph.as_adjacency`` accepts; kept as its result, a checked copy.
     coords : array_like, shape (n_vertices, 2) or (n_vertices, 3), optional
         Positions of the vertices.
     labels : array_like, shape (n_vertices,), optional
@@ -87,7 +87,7 @@ class Graph:
         Parameters
         ----------
         graph : graph-like
-            Whatever :func:`as_adjacency` accepts, symmetric or not, or a directed networkx graph.
+            Whatever ``cayleygsp.graph.as_adjacency`` accepts, symmetric or not, or a directed networkx graph.
         symmetrize : {"max", "mean"}
             What becomes of two weights.
         coords, labels, name

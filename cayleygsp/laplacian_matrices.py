@@ -48,16 +48,33 @@ def combinatorial_matrix(W: sparse.csr_array) -> sparse.csr_array:
 def normalized_matrix(W: sparse.csr_array, d: FloatArray) -> sparse.csr_array:
     """Return I - D^{-1/2} W D^{-1/2}, zero where the degree is zero, symmetric to the last bit."""
     A = _without_loops(W).copy()
+    diagonal, A.data = normalized_entries(A, d, d.max(initial=0.0))
+    return (sparse.diags_array(diagonal) - A).tocsr()
+
+
+def normalized_entries(A: sparse.csr_array, d: FloatArray, largest: float) -> tuple[FloatArray, FloatArray]:
+    r"""Return the diagonal of the normalized Laplacian and the entries :math:`w_{ij} / \sqrt{d_i d_j}` beside it.
+
+    Parameters
+    ----------
+    A : sparse.csr_array, shape (n_rows, n)
+        The first rows of the weights, without self-loops.
+    d : numpy.ndarray, shape (n,)
+        Degrees of the columns, the first of which belong to the rows.
+    largest : float
+        The largest degree of the graph.
+    """
     # a power of two that makes the largest degree about one, so that nothing over- or underflows
-    unit = 2.0 ** -np.frexp(d.max(initial=1.0))[1]
-    A.data *= unit
+    unit = 2.0 ** -np.frexp(max(largest, 1.0))[1]
+    values = A.data * unit
+    sums = sparse.csr_array((values, A.indices, A.indptr), shape=A.shape).sum(axis=1)
     d = d * unit
     connected = d > 0
     # 1 - w_ii / d_i is written as the other edges' share of the degree, which is never negative
-    diagonal = np.divide(A.sum(axis=1), d, out=np.zeros_like(d), where=connected)
+    rows = slice(0, A.shape[0])
+    diagonal = np.divide(sums, d[rows], out=np.zeros(A.shape[0]), where=connected[rows])
     scale = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=connected)
-    A.data *= np.repeat(scale, np.diff(A.indptr)) * scale[A.indices]
-    return (sparse.diags_array(diagonal) - A).tocsr()
+    return diagonal, values * (np.repeat(scale[rows], np.diff(A.indptr)) * scale[A.indices])
 
 
 def _without_loops(W: sparse.csr_array) -> sparse.csr_array:

@@ -10,9 +10,10 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
-from cayleygsp._validation import check_choice, check_integer, check_positive
+from cayleygsp._validation import check_choice, check_integer, check_positive, check_signals
 from cayleygsp.eigenbasis import Eigenbasis, compute_eigenbasis
 from cayleygsp.engine.packed import KernelGraph, prepare_graph
+from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
 from cayleygsp.graph import Graph, as_adjacency
 from cayleygsp.laplacian_matrices import check_laplacian, combinatorial_matrix, normalized_matrix
 from cayleygsp.spectrum import LanczosBound, collatz_wielandt, lanczos_bound
@@ -53,7 +54,20 @@ class Laplacian:
     eigenvalue of the non-negative matrix D + W, and for any positive x that is at most
     :math:`\max_i ((D + W)x)_i / x_i` (Collatz and Wielandt). With x = d this is never above
     :math:`\max_{u \sim v} d_u + d_v`; a few power steps from there make it smaller.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> L = cg.laplacian(cg.gallery.path(3))
+    >>> L.matrix.toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    >>> bool(L.eigenvalues[-1] <= L.lmax), L.lmax_guaranteed
+    (True, True)
     """
+
+    is_local: bool = True  # whether the matrix is in the memory of this process
 
     def __init__(
         self,
@@ -111,7 +125,7 @@ class Laplacian:
         if isinstance(matrix, Laplacian):
             raise TypeError("`matrix` must be a sparse or dense array, got a Laplacian; it can be used as it is")
         given = check_laplacian(matrix, kind)
-        _check_degrees(given.degrees, kind, "matrix")
+        check_degrees(given.degrees, kind, "matrix")
         L = given.matrix
         L.eliminate_zeros()
         L.sort_indices()
@@ -265,6 +279,21 @@ class Laplacian:
             self._kernel_graphs[key] = made
         return self._kernel_graphs[key]
 
+    def check_signals(self, signals: Any) -> Any:
+        """Return signals of shape (n,) or (n, m) as numbers that can be filtered."""
+        return check_signals(signals, self.n_vertices)
+
+    def sum_series(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
+        r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and a word on the way there.
+
+        The arguments are those of :func:`cayleygsp.engine.recurrence.sum_series`; of the same precision as the work.
+        """
+        return sum_series(self.kernel_graph(dtype), lmax, coeffs, f, dtype), ""
+
+    def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
+        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, and a word on the way there."""
+        return sum_series_adjoint(self.kernel_graph(dtype), lmax, coeffs, f, dtype), ""
+
     def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
         """Look for λ_max with a Lanczos run; no more than four vectors are kept.
 
@@ -316,14 +345,18 @@ class Laplacian:
         (True, False)
         """
         lmax = check_positive(lmax, "lmax")
+        self.check_lmax(lmax)
+        copy = Laplacian(self.matrix, self.kind, self.degrees, lmax=lmax, lmax_bound=self.lmax_bound, lmin=self.lmin)
+        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("lmax", "_shifted")})
+        return copy
+
+    def check_lmax(self, lmax: float) -> None:
+        """Reject an upper bound of the spectrum that is provably too small."""
         if lmax < self.lanczos_lower * (1 - 1e-12):
             raise ValueError(
                 f"`lmax` must not be below the largest eigenvalue, which is at least {self.lanczos_lower:.10g}, "
                 f"got {lmax:.10g}"
             )
-        copy = Laplacian(self.matrix, self.kind, self.degrees, lmax=lmax, lmax_bound=self.lmax_bound, lmin=self.lmin)
-        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("lmax", "_shifted")})
-        return copy
 
     def shifted(self) -> Laplacian:
         """Return Δ less its smallest possible eigenvalue, ``lmin``: itself, unless a matrix was given with rounding."""
@@ -392,14 +425,14 @@ def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
     W = as_adjacency(graph)
     with np.errstate(over="ignore"):
         d = W.sum(axis=1)
-    _check_degrees(d, kind, "graph")
+    check_degrees(d, kind, "graph")
     L = combinatorial_matrix(W) if kind == "combinatorial" else normalized_matrix(W, d)
     L.eliminate_zeros()
     L.sort_indices()
     return Laplacian(L, kind, d)
 
 
-def _check_degrees(d: FloatArray, kind: LaplacianKind, name: str) -> None:
+def check_degrees(d: FloatArray, kind: LaplacianKind, name: str) -> None:
     """Reject degrees that leave the range of numbers, or whose squares do."""
     if not np.isfinite(d).all():
         raise ValueError(f"`{name}` must have finite degrees: the sum of its weights overflows, scale them down")

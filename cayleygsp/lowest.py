@@ -41,6 +41,13 @@ class LowestFrequencies:
     certificate : {"exact", "at most"}
         Whether these are the lowest eigenvalues to within ``residual``, or the k-th lowest is proved not to be above
         the k-th value and nothing more.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> found = cg.lowest.lowest_frequencies(cg.laplacian(cg.gallery.grid(60)), 4, rng=0)
+    >>> found.values.round(5), found.certificate
+    (array([0.     , 0.00274, 0.00274, 0.00548]), 'at most')
     """
 
     values: FloatArray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,8 +63,20 @@ def collatz_wielandt(L: sparse.csr_array, diagonal: FloatArray) -> float:
         x = np.where(inner, Qx / Qx.max(), 1.0)
         if not (x > 1e-200).all():
             break
-    longest_row = int(np.diff(L.indptr).max())
-    return float(best * (1 + (longest_row + 8) * np.finfo(np.float64).eps))
+    return rounded_up(best, int(np.diff(L.indptr).max()))
+
+
+def rounded_up(ratio: float, longest_row: int) -> float:
+    """Return a ratio of Collatz and Wielandt with what rounding may have taken from it.
+
+    Parameters
+    ----------
+    ratio : float
+        As it was computed.
+    longest_row : int
+        The most entries of a row.
+    """
+    return float(ratio * (1 + (longest_row + 8) * np.finfo(np.float64).eps))
 
 
 def spectral_radius_bound(A: sparse.csr_array) -> float:
@@ -114,28 +127,53 @@ def lanczos_bound(
     at_least, at_most : float
         Bounds of the eigenvalue that are known already.
     """
+    steps = _lanczos_steps(L, rng)
+    return bound_by_ritz(steps, min(n_steps, L.shape[0]), floor=floor, at_least=at_least, at_most=at_most)
+
+
+def _lanczos_steps(L: sparse.csr_array, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
+    """Yield the entries on and beside the diagonal of the tridiagonal matrix, step by step."""
     n = L.shape[0]
     v = rng.standard_normal(n)
     v /= np.linalg.norm(v)
     v_prev = np.zeros(n)
+    beta = 0.0
+    while True:
+        w = L @ v
+        alpha = float(v @ w)
+        w -= alpha * v + beta * v_prev
+        beta = float(np.linalg.norm(w))
+        yield alpha, beta
+        v_prev, v = v, w / beta
+
+
+def bound_by_ritz(
+    steps: Iterator[tuple[float, float]], n_steps: int, *, floor: float, at_least: float, at_most: float
+) -> LanczosBound:
+    """Bound the largest eigenvalue by the steps of a Lanczos run.
+
+    Parameters
+    ----------
+    steps : iterator of tuple
+        The entries on and beside the diagonal of the tridiagonal matrix; no more are taken than are needed.
+    n_steps : int
+        The most steps to take.
+    floor, at_least, at_most : float
+        As for :func:`lanczos_bound`.
+    """
     alphas: list[float] = []
     betas: list[float] = []
     theta = theta_before = residual = 0.0
-    for step in range(min(n_steps, n)):
-        w = L @ v
-        alpha = float(v @ w)
-        w -= alpha * v + (betas[-1] if betas else 0.0) * v_prev
+    for step, (alpha, beta) in enumerate(steps):
         alphas.append(alpha)
-        beta = float(np.linalg.norm(w))
-        if step % 10 == 9 or step + 1 == min(n_steps, n) or beta <= 1e-14 * at_most:
+        if step % 10 == 9 or step + 1 == n_steps or beta <= 1e-14 * at_most:
             thetas, S = linalg.eigh_tridiagonal(alphas, betas)
             theta, residual = float(thetas[-1]), beta * abs(float(S[-1, -1]))
             settled = step > 20 and theta - theta_before <= 1e-4 * theta
-            if (settled and residual <= 1e-4 * theta) or beta <= 1e-14 * at_most:
+            if (settled and residual <= 1e-4 * theta) or beta <= 1e-14 * at_most or step + 1 == n_steps:
                 break
             theta_before = theta
         betas.append(beta)
-        v_prev, v = v, w / beta
     residual += 2 * floor
     lower = max(theta - floor, at_least)
     return LanczosBound(lower, residual, min(lower + residual, at_most), len(alphas))

@@ -122,6 +122,12 @@ class Separation:
         Order times angle over π/2: at least 1 if, and only if, the order is enough.
     least_order : int
         The least order that is enough at this zoom.
+
+    Examples
+    --------
+    >>> from cayleygsp import zoom
+    >>> zoom.separation(1.0, 3.0, zoom=1 / 3**0.5, order=2).least_order  # angles π/3 apart
+    2
     """
 
     angle: float

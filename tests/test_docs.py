@@ -1,4 +1,4 @@
-"""Every block of code in README and docs runs, and every command that they show is one that there is."""
+"""Every block of code in README and docs runs, and every command and link that they show is one that there is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
+from importlib import import_module
 from importlib.util import find_spec
+from inspect import getdoc, isclass, isroutine
 from pathlib import Path
 
 import matplotlib as mpl
@@ -20,8 +23,13 @@ import cayleygsp as cg
 from cayleygsp.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.S | re.M)
+DOCS = ROOT / "docs"
+# what scripts and `make docs` write is looked at where it is written
+WRITTEN = {DOCS / "experiments" / "results.md", DOCS / "theory" / "tests.md"}
+FOLDERS = ("", "start", "howto", "theory", "experiments", "api")
+SITE = [page for name in FOLDERS for page in sorted((DOCS / name).glob("*.md")) if page not in WRITTEN]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *SITE]
+FENCE = re.compile(r"^```(\{?[\w-]*\}?)[^\n]*\n(.*?)^```$", re.S | re.M)
 
 
 def blocks(page, *languages):
@@ -32,6 +40,16 @@ def blocks(page, *languages):
         for match in FENCE.finditer(text)
         if match.group(1) in languages
     ]
+
+
+def plots(page):
+    """Return line number and code of the pictures that a page has drawn for it when the site is built."""
+    found = []
+    for line, text in blocks(page, "{eval-rst}"):
+        head, _, code = text.partition("\n\n")
+        if head.startswith(".. plot::"):
+            found.append((line + head.count("\n") + 2, textwrap.dedent(code)))
+    return found
 
 
 def missing_packages(code):
@@ -69,11 +87,22 @@ def run_block(page, line, code, names):
 
 
 # tests/nn/test_pyg.py runs the page on layers and looks at what comes out
-RUNNABLE = [page for page in PAGES if blocks(page, "python", "pycon") and page.name != "nn.md"]
+RUNNABLE = [page for page in PAGES if blocks(page, "python", "pycon") and page.name != "layers.md"]
+
+third_parties = [
+    pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning"),  # when torch_geometric is imported
+    pytest.mark.filterwarnings("ignore:Input has data type int64:FutureWarning"),  # PyGSP's road network
+]
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # when torch_geometric is imported
-@pytest.mark.filterwarnings("ignore:Input has data type int64:FutureWarning")  # PyGSP's road network
+def quiet(test):
+    """Leave out what third parties say about each other."""
+    for mark in third_parties:
+        test = mark(test)
+    return test
+
+
+@quiet
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
 def test_code_runs(page, workplace, monkeypatch):
     parts = blocks(page, "python", "pycon")
@@ -84,6 +113,87 @@ def test_code_runs(page, workplace, monkeypatch):
     monkeypatch.setitem(sys.modules, "__page__", type(sys)("__page__"))  # dataclasses look for their module
     for line, code in parts:
         run_block(page, line, code, names)
+
+
+DRAWN = [(page, line, code) for page in SITE for line, code in plots(page)]
+
+
+def test_pages_have_pictures_of_names_of_their_own():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in SITE)
+    names = re.findall(r"^   :filename-prefix: (\S+)$", text, re.M)
+    assert len(names) == len(set(names)) == len(DRAWN) >= 12
+
+
+@quiet
+@pytest.mark.parametrize(("page", "line", "code"), DRAWN, ids=[f"{page.stem}-{line}" for page, line, _ in DRAWN])
+def test_pictures_are_drawn(page, line, code, workplace):
+    from matplotlib import pyplot
+
+    exec(compile("\n" * (line - 1) + code, str(page), "exec"), {"__name__": "__page__"})
+    assert pyplot.get_fignums()
+
+
+EXAMPLES = sorted((DOCS / "gallery").glob("plot_*.py"))
+CHEAP = {"plot_half_circle.py", "plot_jacobi_bounds.py", "plot_karate.py"}
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 15
+    assert {path.name for path in EXAMPLES} >= CHEAP
+
+
+@quiet
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_are_short_and_begin_with_a_title(path, workplace):
+    text = path.read_text(encoding="utf-8")
+    title, line = text.splitlines()[1:3]
+    assert line == "=" * len(title), "sphinx-gallery takes the title from the docstring"
+    assert text.count("\n") < 60
+    code = compile(text, str(path), "exec")  # `make docs` runs them all
+    if path.name in CHEAP:
+        exec(code, {"__name__": "__page__"})
+
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = {link.partition("#")[0] for link in LINK.findall(text) if "://" not in link}
+    built = {"../auto_gallery/index.rst"}  # by `make docs`
+    lost = [target for target in targets - built if target and not (page.parent / target).exists()]
+    assert not lost
+
+
+def test_tests_that_the_theory_names_are_there():
+    named = re.compile(r"\{test\}`([^`:]+)::(\w+)`")
+    pairs = {pair for page in SITE for pair in named.findall(page.read_text(encoding="utf-8"))}
+    assert len(pairs) >= 60
+    for path, name in pairs:
+        assert re.search(rf"^def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.M), f"{path}::{name}"
+
+
+MODULES = [
+    *(f"cayleygsp.{name}" for name in cg.__all__ if name.islower() and find_spec(f"cayleygsp.{name}") is not None),
+    *("cayleygsp", "cayleygsp.io", "cayleygsp.lowest", "cayleygsp.plotting.task_figures"),
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_has_an_example(module):
+    if module == "cayleygsp.nn":
+        pytest.importorskip("torch")
+    loaded = import_module(module)
+    own = [name for name, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
+    public = getattr(loaded, "__all__", [name for name in own if not name.startswith("_")])
+    values = {name: getattr(loaded, name) for name in public}
+    bare = [name for name, value in values.items() if isroutine(value) or isclass(value)]
+    assert [name for name in bare if ">>>" not in (getdoc(values[name]) or "")] == []
+
+
+def test_the_citation_has_the_version():
+    assert f"\nversion: {cg.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_code_is_in_fences_that_say_the_language():

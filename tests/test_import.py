@@ -17,7 +17,7 @@ def loaded_after(code):
 
 def test_import_loads_no_heavy_package():
     loaded = loaded_after("import cayleygsp")
-    for heavy in ("torch", "matplotlib", "numba", "pygsp", "networkx", "pyamg", "rich"):
+    for heavy in ("torch", "matplotlib", "numba", "pygsp", "networkx", "pyamg", "rich", "dask", "distributed"):
         assert heavy not in loaded, heavy
 
 
@@ -38,6 +38,7 @@ def test_filtering_loads_no_pictures():
     )
     assert "matplotlib" not in loaded
     assert "pygsp" not in loaded
+    assert "dask" not in loaded
 
 
 def test_pictures_and_the_pygsp_face_are_loaded_when_asked_for():

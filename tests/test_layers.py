@@ -25,6 +25,7 @@ LAYERS = (
     {"methods"},
     {"density", "lowest", "design", "zoom", "coarsening"},
     {"filters"},
+    {"distributed"},
     {"tasks"},
     {"localization", "pygsp_filters", "nn"},
     {"plotting"},

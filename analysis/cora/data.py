@@ -14,8 +14,8 @@ from torch import Tensor
 
 import cayleygsp as cg
 from analysis._planetoid import CitationGraph, load_planetoid, normalize_rows
-from analysis.cora.settings import DRAWN, EXTENDED, NORMALIZED, RANDOM, STANDARD
-from cayleygsp._typing import IntArray
+from analysis.cora.settings import DRAWN, EXTENDED, RANDOM, STANDARD
+from cayleygsp._typing import IntArray, LaplacianKind
 from cayleygsp.nn import GraphLaplacian
 
 # Vertices of a random split: for each class, for validation and for the test.
@@ -131,18 +131,18 @@ class Inputs:
     @functools.cached_property
     def normalized(self) -> GraphLaplacian:
         """The normalized Laplacian; that of the layers."""
-        return self._laplacian(NORMALIZED)
+        return self._laplacian("normalized")
 
     @functools.cached_property
     def combinatorial(self) -> GraphLaplacian:
         """The combinatorial Laplacian, with its largest eigenvalue as bound."""
         return self._laplacian("combinatorial")
 
-    def _laplacian(self, kind: str) -> GraphLaplacian:
+    def _laplacian(self, kind: LaplacianKind) -> GraphLaplacian:
         return GraphLaplacian.from_laplacian(core_laplacian(self.graph, kind), dtype=torch.float32).to(self.x.device)
 
 
-def core_laplacian(graph: CitationGraph, kind: str) -> cg.Laplacian:
+def core_laplacian(graph: CitationGraph, kind: LaplacianKind) -> cg.Laplacian:
     """Return the normalized Laplacian, or the combinatorial one."""
     return cg.laplacian(graph.adjacency, kind)
 
@@ -158,8 +158,8 @@ def load_inputs(dataset: str, data: Path | None, device: torch.device) -> Inputs
 
 def by_rows(matrix: sparse.csr_array, device: torch.device) -> Tensor:
     """Return a sparse matrix as a tensor of compressed rows in single precision."""
-    parts = (torch.from_numpy(a.astype(np.int64)) for a in (matrix.indptr, matrix.indices))
+    indptr, indices = (torch.from_numpy(a.astype(np.int64)) for a in (matrix.indptr, matrix.indices))
     values = torch.from_numpy(matrix.data.astype(np.float32))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)
-        return torch.sparse_csr_tensor(*parts, values, size=matrix.shape, check_invariants=True).to(device)
+        return torch.sparse_csr_tensor(indptr, indices, values, size=matrix.shape, check_invariants=True).to(device)

@@ -14,7 +14,7 @@ from analysis._figures import plain_axes
 from analysis._tables import markdown_table
 from analysis.cora.data import core_laplacian, load_graph
 from analysis.cora.settings import CAYLEY, CAYLEY16, EXTENDED, NAMES, NORMALIZED, STANDARD
-from cayleygsp._typing import FloatArray
+from cayleygsp._typing import FloatArray, LaplacianKind
 from cayleygsp.density import spectral_density
 from cayleygsp.responses.basis import power_basis
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHOWN = ((CAYLEY16, STANDARD), (CAYLEY, EXTENDED))
 
 _COLORS = ("#0072B2", "#D55E00")
-_KINDS = {NORMALIZED: "normalized", "combinatorial": "combinatorial"}
+_KINDS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
 
 
 def collect(dataset: str, data: Path | None, results: Sequence[Document]) -> Document:

@@ -16,7 +16,7 @@ from analysis._planetoid import planetoid_files
 from analysis._runner import Experiment, Run
 from analysis._script import Script, Step
 from analysis._tables import Table
-from analysis.cora import orders, responses
+from analysis.cora import orders, responses, starts
 from analysis.cora.figure import draw
 from analysis.cora.page import markdown
 from analysis.cora.results import accuracy_table, collect, findings
@@ -37,7 +37,7 @@ from analysis.cora.settings import (
 )
 from analysis.cora.training import train
 
-TABLE, ORDERS, RESPONSES = "table", "orders", "responses"
+TABLE, ORDERS, RESPONSES, STARTS = "table", "orders", "responses", "starts"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,9 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--show",
-        choices=(TABLE, ORDERS, RESPONSES),
+        choices=(TABLE, ORDERS, RESPONSES, STARTS),
         default=TABLE,
-        help="a table of models, the accuracy by order, or the learned responses of both splits (default: table)",
+        help="a table of models, the accuracy by order, the learned responses of both splits, or what the start of "
+        "shared filters does (default: table)",
     )
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder of the data (default: CAYLEYGSP_DATA, a cache, a download)"
@@ -133,6 +134,14 @@ def measure_responses(args: argparse.Namespace, step: Step) -> Document:
     return experiment_facts(args) | responses.collect(args.config.dataset, args.data, results)
 
 
+def measure_starts(args: argparse.Namespace, step: Step) -> Document:
+    """Train shared filters from several starts, on seeds of their own, and return validation accuracies."""
+    recipe = recipe_for(args, starts.MODEL, starts.SPLIT)
+    seeds = range(starts.FIRST_SEED + args.seed, starts.FIRST_SEED + args.seed + args.runs)
+    runs = [Run(setting, seed) for setting in starts.settings_of(args.quick) for seed in seeds]
+    return experiment_facts(args) | starts.collect(results_of(args, recipe, runs))
+
+
 SCRIPT = Script(
     "cora",
     "Classify the papers of a citation network by graph networks, and compare with the paper. Interrupt it whenever "
@@ -162,6 +171,14 @@ RESPONSES_SCRIPT = dataclasses.replace(
     tables=lambda document: [Table("Learned zooms", *responses.table(document))],
     lines=lambda document: [],
 )
+STARTS_SCRIPT = dataclasses.replace(
+    SCRIPT,
+    measure=measure_starts,
+    markdown=starts.markdown,
+    draw=starts.draw,
+    tables=lambda document: [Table("Validation accuracy, %", *starts.table(document))],
+    lines=lambda document: [],
+)
 compute = SCRIPT.compute
 
 
@@ -169,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Train, print the tables, and write what was asked for."""
     argv = sys.argv[1:] if argv is None else argv
     args = SCRIPT.parse(argv)
-    script = {TABLE: SCRIPT, ORDERS: ORDERS_SCRIPT, RESPONSES: RESPONSES_SCRIPT}[args.show]
+    script = {TABLE: SCRIPT, ORDERS: ORDERS_SCRIPT, RESPONSES: RESPONSES_SCRIPT, STARTS: STARTS_SCRIPT}[args.show]
     part = args.config.split if args.show == TABLE else args.show
     name = SCRIPT.name if args.quick else f"{args.config.dataset}_{part}"
     return dataclasses.replace(script, output=name).main(argv)

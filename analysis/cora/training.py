@@ -113,7 +113,7 @@ def is_over(history: History, rule: str, patience: int) -> bool:
 def make_optimizer(network: nn.Module, model: str, recipe: Recipe) -> torch.optim.Optimizer:
     """Return Adam, or Adagrad for DCNN, with a learning rate and a weight decay for each kind of parameters."""
     filters = [p for m in network.modules() if isinstance(m, CayleyConv) for p in _filter_parameters(m)]
-    first = list(network.layers[0].parameters())  # type: ignore[union-attr, operator]
+    first = list(network.get_submodule("layers.0").parameters())
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     for p in network.parameters():
         if not p.requires_grad:

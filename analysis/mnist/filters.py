@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 from torch import nn
@@ -17,6 +19,7 @@ from cayleygsp.nn import CayleyConv, ChebConv
 N_FILTERS = 12
 _N_FREQUENCIES = 201
 _DIGITS = 4
+_LEAST = 1e-12
 
 
 def learned_filters(network: nn.Module) -> list[Document]:
@@ -55,4 +58,6 @@ def _filters_of(layer: CayleyConv | ChebConv, *, is_first: bool) -> Document:
 
 
 def _rounded(numbers: FloatArray) -> list[list[float]]:
-    return [[float(f"{value:.{_DIGITS}g}") for value in row] for row in numbers]
+    """Return numbers with some digits of the largest of their row: those far below it are what rounding leaves."""
+    decimals = [_DIGITS - math.ceil(math.log10(max(largest, _LEAST))) for largest in np.abs(numbers).max(axis=1)]
+    return [(np.round(row, d) + 0.0).tolist() for row, d in zip(numbers, decimals, strict=True)]

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from analysis._mnist_network import N_CLASSES, GraphNetwork, mnist_tree
 from analysis.mnist.data import SIDE
+from analysis.mnist.jacobi_layer import SpectralJacobiConv
 from analysis.mnist.settings import CHEBNET, EXACT, JACOBI, LENET, Config
 from cayleygsp.nn import CayleyConv, ChebConv, GraclusPooling
 
@@ -49,10 +50,15 @@ def make_convolution(model: str, config: Config, level: int, in_channels: int, o
     if model == CHEBNET:
         return ChebConv(*sizes, 2 * config.order + 1, bias=False, method="exact" if exact else "recurrence")
     if model == JACOBI:
-        jacobi = CayleyConv(*sizes, config.order, bias=False, method="jacobi", n_iter=config.sweeps, zoom=config.zoom)
-        return jacobi
-    method = "exact" if exact else "chebyshev"
-    return CayleyConv(*sizes, config.order, bias=False, method=method, zoom=config.zoom, tol=config.tol)
+        return SpectralJacobiConv(*sizes, config.order, config.sweeps, config.zoom)
+    return CayleyConv(
+        *sizes,
+        config.order,
+        bias=False,
+        method="exact" if exact else "chebyshev",
+        zoom=config.zoom,
+        tol=config.tol,
+    )
 
 
 def make_network(model: str, config: Config, seed: int) -> tuple[nn.Module, Tensor]:

@@ -33,7 +33,7 @@ def collect(config: Config, runs: Sequence[Document]) -> Document:
             {
                 "model": model,
                 **{name: row[name] for name in ("mean", "sd", "n")},
-                "paper": paper.ACCURACY[model] if is_known else None,
+                "paper": paper.ACCURACY.get(model) if is_known else None,
                 "n_parameters": same[0]["numbers"]["n_parameters"],
                 "step_seconds": statistics.median(run["timing"]["step_cpu_seconds"] for run in same),
                 "test_seconds": statistics.median(run["timing"]["test_cpu_seconds"] for run in same),

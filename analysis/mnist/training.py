@@ -19,7 +19,7 @@ from analysis._training import Fit
 from analysis.mnist.data import Digits, Part, load_digits
 from analysis.mnist.filters import learned_filters
 from analysis.mnist.networks import make_network
-from analysis.mnist.settings import CAYLEYNET, JACOBI, Config
+from analysis.mnist.settings import CAYLEYNET, JACOBI, Config, epochs_of
 from cayleygsp.nn import CayleyConv
 
 _N_TIMED = 15
@@ -74,7 +74,7 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
     network.to(device)
     together = ranks.wrap(network)
     fitted, validation = (Images(part, order, device) for part in (digits.train, digits.validation))
-    clips = model in (CAYLEYNET, JACOBI)
+    clips, epochs = model in (CAYLEYNET, JACOBI), epochs_of(model, config)
     seen: dict[str, float] = {}
 
     def loss(indices: Tensor) -> Tensor:
@@ -94,8 +94,8 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
         look,
         n_samples=config.n_train,
         batch=config.batch,
-        epochs=config.epochs,
-        schedule=lambda share: config.decay ** math.floor(share * config.epochs + 1e-9),
+        epochs=epochs,
+        schedule=lambda share: config.decay ** math.floor(share * epochs + 1e-9),
         observe=lambda: dict(seen),
         keep_last=True,
         keep_losses=True,

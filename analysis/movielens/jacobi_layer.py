@@ -1,4 +1,4 @@
-"""The paper's Jacobi scheme as one function of the frequencies, where all vertices have the same diagonal."""
+"""The paper's Jacobi scheme in the eigenbasis, where all vertices have the same diagonal."""
 
 from __future__ import annotations
 
@@ -9,18 +9,14 @@ from torch import Tensor, nn
 from torch.nn.parameter import Parameter
 
 import cayleygsp as cg
+from analysis._jacobi_basis import check_diagonal, jacobi_basis
 
 
 class SpectralJacobiConv(nn.Module):
     r"""What :class:`cayleygsp.nn.CayleyConv` computes with ``method="jacobi"``, in the eigenbasis.
 
-    Where the diagonal of the Laplacian is 1 everywhere, as it is for the normalized one without isolated vertices, a
-    Jacobi sweep is a function of the Laplacian itself. With K sweeps after the start vector, the j-th power comes out
-    as
-
-    .. math:: \big( C(h\lambda)\, (1 - s^{K+1}) \big)^j, \qquad s = \frac{h (1 - \lambda)}{h + i},
-
-    so that two products with the eigenvectors replace r (K + 1) products with the Laplacian and their derivatives.
+    Two products with the eigenvectors replace r (K + 1) products with the Laplacian and their derivatives, see
+    :func:`analysis._jacobi_basis.jacobi_basis`.
 
     Parameters
     ----------
@@ -48,8 +44,7 @@ class SpectralJacobiConv(nn.Module):
         self, laplacian: cg.Laplacian, in_channels: int, out_channels: int, order: int, n_iter: int, zoom: float = 1.0
     ) -> None:
         super().__init__()
-        if not (abs(laplacian.diagonal - 1) < 1e-12).all():
-            raise ValueError("`laplacian` must have ones on its diagonal: normalized, without isolated vertices")
+        check_diagonal(laplacian)
         self.order, self.n_iter = order, n_iter
         self.weight = Parameter(torch.empty(2 * order + 1, in_channels, out_channels))
         self.bias = Parameter(torch.zeros(out_channels))
@@ -63,20 +58,9 @@ class SpectralJacobiConv(nn.Module):
         """The zoom h."""
         return self.log_zoom.exp()
 
-    def basis(self) -> Tensor:
-        """Return the basis functions at the eigenvalues, shape (n, 2r + 1): 1, then 2 Re and −2 Im of the powers."""
-        h, lam = self.zoom, self.eigenvalues
-        C = torch.complex(h * lam, -torch.ones_like(lam)) / torch.complex(h * lam, torch.ones_like(lam))
-        s = torch.complex(h * (1 - lam), torch.zeros_like(lam)) / torch.complex(h, torch.ones_like(h))
-        y = C * (1 - s ** (self.n_iter + 1))
-        columns, power = [torch.ones_like(lam)], torch.ones_like(y)
-        for _ in range(self.order):
-            power = power * y
-            columns += [2 * power.real, -2 * power.imag]
-        return torch.stack(columns, dim=1)
-
     def forward(self, x: Tensor, laplacian: object = None) -> Tensor:
         """Filter signals of shape (n, in_channels); the graph is that of the layer, whatever is given."""
         x_hat = (x.T @ self.eigenvectors).T  # by rows of the large matrix, three times as fast as by its columns
-        spread = self.basis()[:, :, None] * x_hat[:, None, :]
+        basis = jacobi_basis(self.zoom, self.eigenvalues, self.order, self.n_iter)
+        spread = basis[:, :, None] * x_hat[:, None, :]
         return torch.addmm(self.bias, self.eigenvectors, spread.flatten(1) @ self.weight.flatten(0, 1))

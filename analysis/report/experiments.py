@@ -18,16 +18,18 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
     argv : sequence of str
         What all scripts are called with besides ``--quick``.
     """
-    from analysis import community, complexity, cora, movielens
+    from analysis import community, complexity, cora, mnist, movielens
 
     with TemporaryDirectory() as work:
         _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
+        _, digits = mnist.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
         _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
-        _, classified = cora.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
+        _, cited = cora.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
     numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
-    numbers["cora"] = classified["rows"]
-    return [_learning(trained), _timing(timed), _completion(completed), _citations(classified)], numbers
+    numbers |= {"mnist": digits["rows"], "cora": cited["rows"]}
+    sections = [_learning(trained), _timing(timed), _digits(digits), _citations(cited), _completion(completed)]
+    return sections, numbers
 
 
 def _learning(trained: Document) -> Section:
@@ -116,4 +118,29 @@ def _citations(classified: Document) -> Section:
             )
         ],
         Table(*cora.accuracy_table(classified)),
+    )
+
+
+def _digits(classified: Document) -> Section:
+    from analysis import mnist
+
+    config = classified["config"]
+    digits = "drawn digits" if config["data"] == "drawn" else "digits of MNIST"
+    return Section(
+        "Digits on the graph of the pixels, in small",
+        [
+            f"Two convolutions on the graph of the pixels with Graclus pooling, trained on {config['n_train']} {digits} "
+            f"for {config['epochs']} epochs. The whole protocol is python -m analysis.mnist.",
+        ],
+        [
+            Picture.from_figure(
+                "mnist",
+                mnist.draw(classified),
+                "Loss and validation error along the training, learned filters on the grid and their responses.",
+                "Above, loss and validation error; below, for each network, filters of the first layer on the grid and "
+                "responses of both layers.",
+            )
+        ],
+        Table(*mnist.accuracy_table(classified)),
+        mnist.findings(classified),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from analysis._document import now
 from analysis.report import experiments, methods
 from analysis.report.denoising import compute_denoising, denoising_section
 from analysis.report.numbers import collect_numbers, footer
+from analysis.report.parts import parts_section, run_in_parts
 from analysis.report.response import filter_section, fit_low_pass
 from analysis.report.spectrum import compute_spectrum, graph_section
 from analysis.report.study import study_graph
@@ -53,8 +55,11 @@ def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
     for method, tol, n_iter in methods.settings(args.quick):
         step(f"method {method}, " + (f"tol = {format_tol(tol)}" if n_iter is None else f"K = {n_iter}"))
         runs.append(methods.run_method(spectrum, polynomial, denoising.noisy, method, tol, n_iter))
+    step("the graph in parts")
+    in_parts = run_in_parts(spectrum, polynomial, denoising.noisy)
     step("bounds and localization")
     (density, zoom, design, bounds, decay), more = study_graph(spectrum, fits, denoising.noisy)
+    more |= {"parts": [asdict(run) for run in in_parts]}
     small_forms: list[Section] = []
     if not args.quick:
         step("small forms of the experiments")
@@ -69,6 +74,7 @@ def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
         filter_section(spectrum, polynomial),
         denoising_section(spectrum, denoising),
         methods.methods_section(runs),
+        parts_section(in_parts),
         bounds,
         decay,
         *small_forms,
@@ -111,7 +117,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the report and print where it is."""
     args = parse_arguments(argv)
-    with progress(6 + (not args.quick) + len(methods.settings(args.quick))) as step:
+    with progress(7 + (not args.quick) + len(methods.settings(args.quick))) as step:
         path = make_report(args, step)
     print(path)
     return 0

@@ -53,6 +53,12 @@ def jacobi_factor(L: Laplacian, zoom: float) -> float:
     (Collatz and Wielandt); x = E^{1/2} gives the paper's κ = ‖J‖_∞, power steps make it smaller. It is also at most
     :math:`\max_i h\Delta_{ii}/E_{ii} < 1`, as both signs of the off-diagonal part leave a Laplacian positive
     semi-definite. For the combinatorial Laplacian that is κ again; for the normalized one it is smaller.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> round(cg.bounds.jacobi_factor(cg.laplacian(cg.gallery.ring(16)), zoom=0.5), 6)
+    0.707107
     """
     d = L.diagonal
     E = modulus(L, zoom)
@@ -86,6 +92,13 @@ def jacobi_contraction(L: Laplacian, zoom: float, n_iter: int) -> float:
         h.
     n_iter : int
         K sweeps after the start vector.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> L = cg.laplacian(cg.gallery.ring(16))
+    >>> round(cg.bounds.jacobi_contraction(L, zoom=0.5, n_iter=2), 6)  # κ³, κ = 1/√2
+    0.353553
     """
     return jacobi_condition(L, zoom) * power(jacobi_factor(L, zoom), n_iter + 1)
 
@@ -95,6 +108,13 @@ def jacobi_error(p: CayleyPolynomial, contraction: float) -> float:
 
     This is the recurrence inside the proof of Proposition 1. The proposition as printed drops its higher powers
     of a, and is false for the plain algorithm.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> p = cg.CayleyPolynomial([0.5, 1.0, 1.0], zoom=1.0)
+    >>> round(cg.bounds.jacobi_error(p, contraction=0.1), 6)  # 2 (0.1 + 0.21)
+    0.62
     """
     j = 1 + np.flatnonzero(p.coeffs[1:])
     with np.errstate(over="ignore"):
@@ -102,7 +122,14 @@ def jacobi_error(p: CayleyPolynomial, contraction: float) -> float:
 
 
 def is_regular(L: Laplacian) -> bool:
-    """Say whether diagonal and row sums of Δ are constant, so that J is a number times a matrix of one row sum."""
+    """Say whether diagonal and row sums of Δ are constant, so that J is a number times a matrix of one row sum.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> [cg.bounds.is_regular(cg.laplacian(graph)) for graph in (cg.gallery.ring(5), cg.gallery.path(5))]
+    [True, False]
+    """
     row_sums = L.matrix @ np.ones(L.n_vertices)
     d = L.diagonal
     return bool(np.ptp(d) <= _SAME_DEGREE * d.max() and np.ptp(row_sums) <= _SAME_DEGREE * d.max())
@@ -116,7 +143,14 @@ def modulus(L: Laplacian, h: float) -> FloatArray:
 
 
 def jacobi_condition(L: Laplacian, h: float) -> float:
-    """Return (max E / min E)^{1/2} over the vertices with edges."""
+    """Return (max E / min E)^{1/2} over the vertices with edges.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> cg.bounds.jacobi_condition(cg.laplacian(cg.gallery.ring(5)), 1.0)  # all degrees are equal
+    1.0
+    """
     E = modulus(L, h)[L.diagonal > 0]
     return float(np.sqrt(E.max() / E.min())) if E.size else 1.0
 

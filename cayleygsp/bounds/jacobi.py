@@ -86,7 +86,7 @@ def jacobi_bound(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, ki
 
     Examples
     --------
-    The printed bound is broken on this ring by a filter whose error is 5.87, see ``docs/bounds.md``:
+    The printed bound is broken on this ring by a filter whose error is 5.87, see ``docs/theory/jacobi.md``:
 
     >>> import cayleygsp as cg
     >>> ring, p = cg.gallery.ring(16), cg.CayleyPolynomial([0, 0, 0, 0, 0, 1], zoom=0.5)

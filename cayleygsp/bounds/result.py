@@ -24,6 +24,13 @@ class Assumption:
         Whether it is so on this graph, for this response.
     text : str
         What follows.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> bound = cg.bounds.jacobi_bound(cg.gallery.ring(16), cg.CayleyPolynomial([0.0, 0.0, 1.0], zoom=0.5), 2, "paper")
+    >>> [(assumption.name, assumption.holds) for assumption in bound.assumptions][:2]
+    [('regular graph', True), ('κ < 1 (diagonal dominance)', True)]
     """
 
     name: str
@@ -46,6 +53,13 @@ class Bound:
         complete (r = 1) or if a proved bound is no larger.
     assumptions : tuple of Assumption
         What was looked at.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> bound = cg.bounds.jacobi_bound(cg.gallery.ring(16), cg.CayleyPolynomial([0.5, -0.25], zoom=0.5), n_iter=10)
+    >>> bound.kind, bound.valid, float(bound) == bound.value
+    ('sharp', True, True)
     """
 
     value: float

@@ -12,6 +12,7 @@ import typer
 
 from cayleygsp._format import counted
 from cayleygsp._text import printable
+from cayleygsp.cli.cluster import ClusterOptions, connected
 from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
 from cayleygsp.cli.loading import graph_line, load, need_edges
 from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, Method, OutputOptions, PolynomialOptions
@@ -45,6 +46,7 @@ def filter_command(
     ],
     polynomial: PolynomialOptions,
     outputs: OutputOptions,
+    cluster: ClusterOptions,
     passing: Annotated[
         str | None,
         typer.Option("--pass", help=f"What to pass: {TARGET_TEXTS}"),
@@ -65,7 +67,7 @@ def filter_command(
     With --pass the response is the one that you name, on graphs of every size. A step without a transition is applied
     as it is on small graphs, and as a smooth step on large ones; its width is said. If --order is given, the response
     is fitted by a Cayley polynomial, and how near that comes is said. With --coeffs and --zoom your own Cayley
-    polynomial is applied.
+    polynomial is applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask cluster.
     """
     if not outputs.output:
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
@@ -74,7 +76,7 @@ def filter_command(
     own = _check_response(passing, polynomial, method)
     if graph.graph == "-" and signal == Path("-"):
         raise BadInput("GRAPH and SIGNAL must not both be -: there is one standard input")
-    with results.progress(4) as step:
+    with connected(cluster, outputs.quiet or outputs.json) as workers, results.progress(4) as step:
         step("graph")
         G, L = load(graph)
         for h in (polynomial.zoom, own.zoom if own is not None else None):
@@ -83,7 +85,8 @@ def filter_command(
         if f.size == 0:
             raise BadInput(f"'{printable(signal)}' must hold at least one signal, got an array of shape {f.shape}")
         step("design")
-        g, what, fit = _prepare_filter(L, passing, own, polynomial, method, tol, graph.seed)
+        on = L if workers is None else workers.cut(G, L.kind, lambda text: step(text, 0))
+        g, what, fit = _prepare_filter(L, on, passing, own, polynomial, method, tol, graph.seed)
         step("filter")
         start = time.perf_counter()
         with input_errors(), warnings.catch_warnings(record=True) as caught:
@@ -132,6 +135,7 @@ def _applies(method: Method, passing: str) -> bool:
 
 def _prepare_filter(
     L: Laplacian,
+    on: Laplacian,
     passing: str | None,
     own: CayleyPolynomial | None,
     options: PolynomialOptions,
@@ -139,18 +143,18 @@ def _prepare_filter(
     tol: float,
     seed: int,
 ) -> tuple[GraphFilter, str, Fit | None]:
-    """Return the filter, what it is in words, and how it was fitted if it was."""
+    """Return the filter on a Laplacian, in parts or not, what it is in words, and how it was fitted if it was."""
     if own is not None:
         with input_errors():
             words = f"Cayley polynomial of order {own.order}, zoom {own.zoom:.6g}"
-            return CayleyFilter(L, own, method=method.value, tol=tol), words, None
+            return CayleyFilter(on, own, method=method.value, tol=tol), words, None
     assert passing is not None
     target = read_target(passing, L)
     order, zoom = options.order, options.zoom
     if order is None:
-        response, words = _response(target, L)
+        response, words = _response(target, on)
         with input_errors():
-            return KernelFilter(L, response, method=method.value, tol=tol), f"{target_name(target)}, {words}", None
+            return KernelFilter(on, response, method=method.value, tol=tol), f"{target_name(target)}, {words}", None
     need_edges(L, "a fit")
     weight = graph_weight(L, "auto", seed)
     with input_errors():
@@ -161,7 +165,7 @@ def _prepare_filter(
         f"{fit.summary}"
     )
     with input_errors():
-        return CayleyFilter(L, polynomial, method=method.value, tol=tol), what, fit
+        return CayleyFilter(on, polynomial, method=method.value, tol=tol), what, fit
 
 
 def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
@@ -171,7 +175,7 @@ def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
     """
     jumps = getattr(target, "transition", None) == 0
     response = target.response()
-    if response is None or (jumps and L.n_vertices <= EIGENBASIS_VERTICES):
+    if response is None or (jumps and L.is_local and L.n_vertices <= EIGENBASIS_VERTICES):
         return target, "itself"
     width = getattr(response, "width", None)
     return response, "itself" if width is None else f"by smooth steps, from 0.001 to 0.999 across {width:.4g}"

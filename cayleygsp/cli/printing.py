@@ -143,8 +143,10 @@ def warn(text: str) -> None:
 
 
 @contextmanager
-def progress(n_steps: int, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+def progress(n_steps: int, quiet: bool = False) -> Iterator[Callable[..., None]]:
     """Show on stderr, if it is a terminal, how far the work is; what is yielded is told the name of each step.
+
+    With 0 behind it, a name is that of the same step.
 
     Parameters
     ----------
@@ -157,4 +159,4 @@ def progress(n_steps: int, quiet: bool = False) -> Iterator[Callable[[str], None
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("start", total=n_steps, completed=-1)
-        yield lambda name: bar.update(task, description=name, advance=1)
+        yield lambda name, steps=1: bar.update(task, description=name, advance=steps)

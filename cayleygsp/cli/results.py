@@ -44,7 +44,7 @@ class Results:
         """Say whether a file with this ending is to be written."""
         return ending in self._endings.values()
 
-    def progress(self, n_steps: int) -> AbstractContextManager[Callable[[str], None]]:
+    def progress(self, n_steps: int) -> AbstractContextManager[Callable[..., None]]:
         """Show how far the work is, unless the user wants quiet."""
         return progress(n_steps, self._options.quiet)
 

@@ -64,6 +64,15 @@ class Fit:
         Frequencies at which the target was compared, and their weights in the fit, summing to 1.
     has_transition : bool
         Whether some frequencies lie in transition bands and are not spoken of.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> fit = cg.design.fit_cayley(cg.design.Heat(3.0), order=3, lmax=8.0)
+    >>> fit.polynomial.order, fit.certificate, fit.residual_rms <= fit.residual_max
+    (3, 'proved', True)
+    >>> fit.on(cg.gallery.ring(12)).shape
+    (12, 12)
     """
 
     polynomial: CayleyPolynomial | ChebyshevPolynomial

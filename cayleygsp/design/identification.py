@@ -57,6 +57,17 @@ class Identification:
         Different frequencies that the inputs hold. With no more of them than coefficients, every zoom fits.
     coeff_norm : float
         Euclidean norm of the coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> graph = cg.gallery.sensor(60, rng=0)
+    >>> X = np.random.default_rng(0).standard_normal((60, 3))
+    >>> Y = cg.CayleyFilter(graph, cg.CayleyPolynomial([0.5, -0.25], zoom=2.0), tol=1e-12) @ X
+    >>> info = cg.design.identify_cayley(cg.laplacian(graph), X, Y, order=1)
+    >>> bool(info.residual < 1e-3), info.zoom_is_identified
+    (True, True)
     """
 
     polynomial: CayleyPolynomial

@@ -116,7 +116,14 @@ def _read_number(word: str, text: str, parameter: str, lmax: float | None) -> fl
 
 
 def as_target(target: Kernel | str, lmax: float) -> Callable[..., Any]:
-    """Return a target as a function whose values are checked; texts are read."""
+    """Return a target as a function whose values are checked; texts are read.
+
+    Examples
+    --------
+    >>> from cayleygsp.design import as_target
+    >>> as_target("low:0.5", lmax=4.0)
+    LowPass(cutoff=0.5, transition=0.0)
+    """
     if isinstance(target, str):
         return parse_target(target, lmax if lmax > 0 else None)
     if not callable(target):

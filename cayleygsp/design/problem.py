@@ -101,6 +101,12 @@ def graph_weight(L: Laplacian, weight: GraphWeight = "auto", rng: np.random.Gene
         known already, else the density.
     rng : numpy.random.Generator or int, optional
         For the probes of the density.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> cg.design.graph_weight(cg.laplacian(cg.gallery.ring(12))).exact  # the eigenvalues of a small graph
+    True
     """
     if not isinstance(weight, str):
         return weight
@@ -231,6 +237,13 @@ def interval_quadrature(
         Frequencies that no panel should have inside.
     n_points : callable
         The number of points for a panel from a to b.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> nodes, weights = cg.design.interval_quadrature(4.0, (1.0,), lambda a, b: 8)
+    >>> bool(abs(weights @ nodes**2 / weights.sum() - 16 / 3) < 1e-12)  # the mean of λ² over [0, 4]
+    True
     """
     if lmax == 0:
         return np.zeros(1), np.ones(1)

@@ -24,6 +24,12 @@ class Piece:
         Its ends, which belong to it.
     value : float or None
         The target's value there if it is constant.
+
+    Examples
+    --------
+    >>> from cayleygsp.design import LowPass
+    >>> [(piece.low, piece.high) for piece in LowPass(1.0, 0.5).pieces(4.0)]
+    [(0.0, 0.75), (1.25, 4.0)]
     """
 
     low: float
@@ -36,6 +42,15 @@ class Target(ABC):
 
     A target of your own needs ``features`` and ``__call__``. What is said of fits to it rests on samples, unless it
     also gives ``pieces``, ``slope`` and ``slope_bounds``.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> target = cg.design.LowPass(1.0, 0.5)
+    >>> isinstance(target, cg.design.Target)
+    True
+    >>> target([0.0, 2.0])
+    array([1., 0.])
     """
 
     name: ClassVar[str]

@@ -20,7 +20,7 @@ from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
 
 @njit(fastmath=FAST)
-def _sum_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
+def sum_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
     """Step the recurrence on rows first ... last - 1, and add to the outputs if ``a`` is given."""
     indptr, indices, weights, diagonal, off, _ = graph
     c1, c2, c3 = c
@@ -79,7 +79,7 @@ def sum_block(graph, chunks, coeffs, t_old, t, out, board, mine, budget):  # typ
             k = step + 1
             c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
         now, old = (t, t_old) if k & 1 else (t_old, t)
-        _sum_rows(chunks[q], chunks[q + 1], graph, c, now, old, out, a, k < 3)
+        sum_rows(chunks[q], chunks[q + 1], graph, c, now, old, out, a, k < 3)
         finish(board)
     return MORE
 

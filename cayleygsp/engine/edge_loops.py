@@ -23,6 +23,11 @@ from cayleygsp.engine.packed import cut_rows
 from cayleygsp.engine.rows import step_row
 from cayleygsp.engine.threads import run, useful_threads
 
+# Numbers times steps from which threads share a call. Calls stand between dense products of torch, whose threads go on
+# spinning for some 5 ms after each (measured as processor time during a sleep): a helper on the same processor is then
+# put to sleep with a chunk in hand. A call of this size takes one thread more than 20 ms.
+_NUMBERS_TO_SHARE = 2**24
+
 # Sums of short rows may be taken in any order: nothing is claimed of their last digits.
 _ANY_ORDER = FAST | {"reassoc"}
 
@@ -178,7 +183,7 @@ def descend(
 def _share(graph: tuple[Any, ...], block: Array, size: int, limit: int | None) -> tuple[Array, dict[str, int]]:
     """Return how rows are cut, and how threads share them."""
     numbers = int(block[0].size)
-    n_threads = useful_threads(numbers, size, limit)
+    n_threads = useful_threads(numbers, size, limit) if numbers * size >= _NUMBERS_TO_SHARE else 1
     chunks = np.array([0, block.shape[1]]) if n_threads == 1 else cut_rows(graph[0]).astype(np.int64)
     n_chunks = chunks.size - 1
     return chunks, {"n_chunks": n_chunks, "n_steps": size, "numbers": 4 * numbers, "n_threads": n_threads}

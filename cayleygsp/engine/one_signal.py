@@ -16,7 +16,7 @@ from cayleygsp.engine.rows import prefetch
 from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
 # Rows that are worked on together: a few arrays of this length stay in the first cache.
-_STRIP = 512
+STRIP = 512
 
 
 @njit(fastmath=FAST, inline="always")
@@ -110,7 +110,7 @@ def _step_strip(c, off, d, sums, now, old, new):  # type: ignore[no-untyped-def]
 
 
 @njit(fastmath=FAST, inline="always")
-def _sum_rows(first, last, graph, c, t, t_old, out, a, fresh, new, ahead):  # type: ignore[no-untyped-def]
+def sum_signal_rows(first, last, graph, c, t, t_old, out, a, fresh, new, ahead):  # type: ignore[no-untyped-def]
     """Step the recurrence on rows first ... last - 1, and add to the outputs if ``a`` is given."""
     diagonal, off = graph[3], graph[4]
     while first < last:
@@ -155,7 +155,7 @@ def _adjoint_rows(first, last, graph, c, t, t_old, f, a, new, ahead):  # type: i
 @compiled()
 def sum_signal(graph, chunks, coeffs, t_old, t, out, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Sum the series of one signal t; step k - 1 of the board is degree k."""
-    n_chunks, new = chunks.size - 1, np.empty(_STRIP, t.dtype)
+    n_chunks, new = chunks.size - 1, np.empty(STRIP, t.dtype)
     k, c, a = 1, step_weights(graph[5][0], 1, t), due_terms(coeffs, 1)
     for _ in range(budget):
         ticket = claim(board, mine)
@@ -166,7 +166,7 @@ def sum_signal(graph, chunks, coeffs, t_old, t, out, ahead, board, mine, budget)
             k = step + 1
             c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
         now, old = (t, t_old) if k & 1 else (t_old, t)
-        _sum_rows(chunks[q], chunks[q + 1], graph, c, now, old, out, a, k < 3, new, ahead)
+        sum_signal_rows(chunks[q], chunks[q + 1], graph, c, now, old, out, a, k < 3, new, ahead)
         finish(board)
     return MORE
 
@@ -174,7 +174,7 @@ def sum_signal(graph, chunks, coeffs, t_old, t, out, ahead, board, mine, budget)
 @compiled()
 def sum_signal_adjoint(graph, chunks, coeffs, t_old, t, f, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Sum one series of each of the signals f; step s of the board is degree K - s, coeffs[k] holds degree k."""
-    n_chunks, new, K = chunks.size - 1, np.empty(_STRIP, t.dtype), coeffs.shape[0] - 1
+    n_chunks, new, K = chunks.size - 1, np.empty(STRIP, t.dtype), coeffs.shape[0] - 1
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:

@@ -61,7 +61,7 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dt
     if graph.order is None and f.shape[1] * graph.dtype.itemsize <= TILE_BYTES:
         return _sum_tile(graph, lmax, a, f, rows, rows).astype(dtype, copy=False)
     out = np.empty((a.shape[0], *f.shape), dtype)
-    for columns in _tiles(f.shape[1], graph.dtype.itemsize):
+    for columns in column_tiles(f.shape[1], graph.dtype.itemsize):
         out[:, rows, columns] = _sum_tile(graph, lmax, a, f, rows, columns)
     return out
 
@@ -72,11 +72,11 @@ def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array, rows: Any, co
     n, width = t.shape
     if a.shape[1] == 1 or width == 0:
         return a[:, 0, None, None] * t
-    t_old, out = _empty(t.shape, t.dtype), _empty((a.shape[0], n, width), t.dtype)
+    t_old, out = aligned_empty(t.shape, t.dtype), aligned_empty((a.shape[0], n, width), t.dtype)
     t_old.fill(0)
     n_steps = a.shape[1] - 1
     sum_signal, sum_block, run = _loops()
-    arguments = (a, t_old, t, out) if width > 1 else (a, t_old[:, 0], t[:, 0], out[:, :, 0], _ahead(graph))
+    arguments = (a, t_old, t, out) if width > 1 else (a, t_old[:, 0], t[:, 0], out[:, :, 0], look_ahead(graph))
     _run(run, sum_block if width > 1 else sum_signal, graph, lmax, width, n_steps, *arguments)
     return out
 
@@ -109,7 +109,7 @@ def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: A
     a = np.ascontiguousarray(coeffs.T, graph.dtype)
     rows = _rows(graph)
     out = np.empty(f.shape[1:], f.dtype if dtype is None else dtype)
-    for columns in _tiles(f.shape[2], graph.dtype.itemsize):
+    for columns in column_tiles(f.shape[2], graph.dtype.itemsize):
         out[rows, columns] = _sum_tile_adjoint(graph, lmax, a, f, rows, columns)
     return out
 
@@ -120,12 +120,12 @@ def _sum_tile_adjoint(graph: KernelGraph, lmax: float, a: Array, f: Array, rows:
     width, n_steps = x.shape[2], a.shape[0]
     if n_steps == 1 or width == 0:
         return np.tensordot(a[0], x, axes=1)
-    t, t_old = (_empty(x.shape[1:], x.dtype) for _ in range(2))
+    t, t_old = (aligned_empty(x.shape[1:], x.dtype) for _ in range(2))
     t[:], t_old[:] = 0, 0
     if width == 1:
         from cayleygsp.engine.one_signal import sum_signal_adjoint
 
-        arguments = (a, t_old[:, 0], t[:, 0], x[:, :, 0], _ahead(graph))
+        arguments = (a, t_old[:, 0], t[:, 0], x[:, :, 0], look_ahead(graph))
         _run(_loops()[2], sum_signal_adjoint, graph, lmax, 1, n_steps, *arguments)
     else:
         from cayleygsp.engine.blocks import sum_block_adjoint
@@ -159,9 +159,9 @@ def recurrence_dots(graph: KernelGraph, lmax: float, degree: int, f: Array) -> F
     chunks = np.unique(np.append(graph.chunks[::stride], graph.chunks[-1]))
     dots = np.empty((degree, 2, f.shape[1]))
     rows = _rows(graph)
-    for columns in _tiles(f.shape[1], graph.dtype.itemsize):
+    for columns in column_tiles(f.shape[1], graph.dtype.itemsize):
         t = _block(f[rows, columns], graph.dtype)
-        t_old = _empty(t.shape, t.dtype)
+        t_old = aligned_empty(t.shape, t.dtype)
         t_old[:] = 0
         partial = np.zeros((degree, chunks.size - 1, 2, t.shape[1]), t.dtype)
         numbers = graph.arrays[1].size + 4 * t.size
@@ -178,7 +178,7 @@ def _run(run: Any, loop: Any, graph: KernelGraph, lmax: float, width: int, n_ste
     run(loop, graph.scaled(lmax), graph.chunks, *arguments, n_chunks=n_chunks, n_steps=n_steps, numbers=numbers)
 
 
-def _tiles(m: int, itemsize: int) -> Iterator[slice]:
+def column_tiles(m: int, itemsize: int) -> Iterator[slice]:
     """Cut m columns into tiles of about equal width."""
     if m * itemsize <= TILE_BYTES:
         return iter([slice(0, m)])
@@ -191,7 +191,7 @@ def _rows(graph: KernelGraph) -> Any:
     return slice(None) if graph.order is None else graph.order
 
 
-def _ahead(graph: KernelGraph) -> Any:
+def look_ahead(graph: KernelGraph) -> Any:
     """Return how far ahead the loop for one signal asks for values."""
     beyond_the_caches = graph.scattered and graph.n_vertices * graph.dtype.itemsize > LOOK_AHEAD_BYTES
     return _FAR_AHEAD if beyond_the_caches else _NOT_AHEAD
@@ -201,12 +201,12 @@ def _block(f: Array, dtype: Any, *, copy: bool = True) -> Array:
     """Return a copy that begins where a cache line does; without ``copy``, f itself if it is contiguous."""
     if not copy and f.dtype == dtype and f.flags.c_contiguous:
         return f
-    block = _empty(f.shape, dtype)
+    block = aligned_empty(f.shape, dtype)
     block[...] = f
     return block
 
 
-def _empty(shape: tuple[int, ...], dtype: Any) -> Array:
+def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Array:
     """Return an array that begins where a cache line does: vectors that lie across two lines cost two loads each."""
     n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes < _SMALL_BYTES:

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
-from cayleygsp._validation import check_choice, check_integer, check_numbers, check_positive, check_signals
+from cayleygsp._validation import check_choice, check_integer, check_numbers, check_positive
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.cayley import CayleyFilter
 from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
@@ -21,8 +21,8 @@ from cayleygsp.filters.frames import (
     invert_frame,
     invert_tight_frame,
 )
-from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
-from cayleygsp.filters.signals import SignalBlock, n_columns
+from cayleygsp.filters.info import ConvergenceWarning, FilterInfo, with_note
+from cayleygsp.filters.signals import n_columns, signal_block
 from cayleygsp.laplacians import laplacian
 from cayleygsp.methods.base import Applied, relative
 from cayleygsp.methods.choice import METHODS, Choice, Chosen
@@ -250,9 +250,9 @@ class FilterBank:
         ConvergenceWarning
             If the tolerance could not be certified, or if the result overflows.
         """
-        f = check_signals(signals, self.laplacian.n_vertices)
+        f = self.laplacian.check_signals(signals)
         chosen = self._choice.at(n_columns(f))
-        block = SignalBlock(f, chosen.method, float(self.gains.max()))
+        block = signal_block(f, chosen.method, float(self.gains.max()))
         applied = chosen.method.apply_bank(block.real, certify=return_info)
         restored = [block.restore(y) for y in applied.signals]
         bounds = total_bounds(applied.error_bound, np.stack([one.rounding for one in restored]))
@@ -280,7 +280,7 @@ class FilterBank:
             tol=self.tol,
             gain=gain,
             certificate=chosen.method.certificate if np.isfinite(error_bound).all() else "none",
-            reason=chosen.reason,
+            reason=with_note(chosen.reason, applied.note),
             residuals=applied.residuals,
             methods=chosen.method.filter_names(),
         )
@@ -318,7 +318,7 @@ class FilterBank:
         gain = float(np.linalg.norm(self.gains / (self.gains.max() or 1.0)) * self.gains.max())
         blocks = np.moveaxis(c, -1, 0)
         chosen = self._choice.at(n_columns(blocks, by_filter=True))
-        block = SignalBlock(blocks, chosen.method, gain, by_filter=True)
+        block = signal_block(blocks, chosen.method, gain, by_filter=True)
         applied = chosen.method.apply_bank_adjoint(block.real, certify=return_info)
         restored = block.restore(applied.signals)
         bounds = total_bounds(applied.error_bound, restored.rounding)

@@ -10,10 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._typing import Array, ArrayLike, FloatArray, Method
-from cayleygsp._validation import check_choice, check_integer, check_positive, check_signals, check_vertex
+from cayleygsp._validation import check_choice, check_integer, check_positive, check_vertex
 from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
-from cayleygsp.filters.info import FilterInfo
-from cayleygsp.filters.signals import SignalBlock, n_columns
+from cayleygsp.filters.info import FilterInfo, with_note
+from cayleygsp.filters.signals import SignalBlock, n_columns, signal_block
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied
 from cayleygsp.methods.choice import METHODS, Choice, Chosen
@@ -45,6 +45,16 @@ class GraphFilter(LinearOperator):
         Error allowed, relative to the gain.
     gain : float
         Largest response over the spectrum as far as it is known, never overestimated.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> L = cg.laplacian(cg.gallery.ring(20))
+    >>> band = cg.KernelFilter(L, cg.responses.Heat(1.0)) - cg.KernelFilter(L, cg.responses.Heat(4.0))
+    >>> isinstance(band, cg.GraphFilter), band.shape
+    (True, (20, 20))
+    >>> band.filter([1.0] * 20, return_info=True)[1].certificate
+    'proved'
     """
 
     _response_name = "polynomial"  # how the constructor calls the response
@@ -135,9 +145,9 @@ class GraphFilter(LinearOperator):
             If the tolerance could not be certified (a number of Jacobi sweeps that was asked for is taken as it is), or
             if the result overflows.
         """
-        f = check_signals(signals, self.n_vertices)
+        f = self.laplacian.check_signals(signals)
         chosen = self._choice.at(n_columns(f))
-        block = SignalBlock(f, chosen.method, self.gain)
+        block = signal_block(f, chosen.method, self.gain)
         applied = chosen.method.apply_bank(block.real, certify=return_info)
         filtered, bounds = self._conclude(chosen, block, applied, applied.signals[0])
         return (filtered, self._describe(chosen, block, applied, bounds)) if return_info else filtered
@@ -167,7 +177,7 @@ class GraphFilter(LinearOperator):
             tol=self.tol,
             gain=self.gain,
             certificate=chosen.method.certificate if math.isfinite(worst) else "none",
-            reason=chosen.reason,
+            reason=with_note(chosen.reason, applied.note),
             residuals=applied.residuals,
         )
 
@@ -251,9 +261,9 @@ class GraphFilter(LinearOperator):
         return self.filter(X)
 
     def _apply_adjoint(self, signals: ArrayLike) -> Array:
-        f = check_signals(signals, self.n_vertices)
+        f = self.laplacian.check_signals(signals)
         chosen = self._choice.at(n_columns(f))
-        block = SignalBlock(f, chosen.method, self.gain)
+        block = signal_block(f, chosen.method, self.gain)
         applied = chosen.method.apply_bank_adjoint(block.real[None], certify=False)
         return self._conclude(chosen, block, applied, applied.signals)[0]
 

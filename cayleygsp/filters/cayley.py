@@ -18,7 +18,7 @@ from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 
 class CayleyFilter(GraphFilter):
-    r"""A Cayley filter, Eq. (4) of the paper, with the error that you allow.
+    r"""A Cayley filter (equation 4 of the paper), with the error that you allow.
 
     .. math:: G f = c_0 f + 2\,\mathrm{Re} \sum_{j=1}^r c_j (h\Delta - iI)^j (h\Delta + iI)^{-j} f
 

@@ -16,7 +16,7 @@ from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 
 
 class ChebyshevFilter(GraphFilter):
-    r"""A Chebyshev filter of order r, Eq. (2) of the paper.
+    r"""A Chebyshev filter of order r (equation 2 of the paper).
 
     .. math:: G f = \sum_{k=0}^r \alpha_k T_k(\tilde\Delta) f, \qquad \tilde\Delta = 2\Delta/\lambda_{max} - I
 

@@ -10,7 +10,19 @@ from cayleygsp._typing import FloatArray
 
 
 class ConvergenceWarning(UserWarning):
-    """The tolerance could not be certified; the message says what could, or that the result overflows."""
+    """The tolerance could not be certified; the message says what could, or that the result overflows.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import cayleygsp as cg
+    >>> g = cg.CayleyFilter(cg.gallery.ring(20), cg.CayleyPolynomial([0.5, -0.25], zoom=5.0), tol=1e-17)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     y, info = g.filter([1.0] * 20, return_info=True)
+    >>> caught[-1].category is cg.ConvergenceWarning, info.converged
+    (True, False)
+    """
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,14 @@ class FilterInfo:
         relative to the signal.
     methods : tuple of str
         For a bank, the method of each filter.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> g = cg.KernelFilter(cg.gallery.ring(20), cg.responses.Heat(1.0), method="chebyshev", tol=1e-6)
+    >>> y, info = g.filter([1.0] * 20, return_info=True)
+    >>> info.method, info.certificate, info.converged, bool(info.error_bound <= 1e-6)
+    ('chebyshev', 'proved', True, True)
     """
 
     method: str
@@ -68,3 +88,8 @@ class FilterInfo:
             self.error_bound, gain, out=np.zeros(np.broadcast(self.error_bound, gain).shape), where=gain > 0
         )
         return ratio if np.ndim(self.error_bound) else float(ratio)
+
+
+def with_note(reason: str, note: str) -> str:
+    """Return why a method was taken, with a word on how it was applied."""
+    return f"{reason}; {note}" if note else reason

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,17 +42,81 @@ class Restored(NamedTuple):
         where the answer is not finite.
     overflows : bool
         Whether some number is beyond the range of its type.
+    lost : numpy.ndarray
+        What of the rounding was measured on the way back; the rest is the same for all vertices together.
     """
 
     signals: Array
     rounding: FloatArray
     overflows: bool
+    lost: FloatArray
+
+
+class Whole(NamedTuple):
+    """What is known of all vertices where a block holds some of them.
+
+    Attributes
+    ----------
+    n_vertices : int
+        Number of vertices.
+    peaks : numpy.ndarray
+        Largest absolute value of each real column.
+    norms : numpy.ndarray, optional
+        Norm of each real column as it is filtered.
+    """
+
+    n_vertices: int
+    peaks: FloatArray
+    norms: FloatArray | None = None
 
 
 def n_columns(signals: Array, *, by_filter: bool = False) -> int:
     """Return the real columns of a block of signals, or of one for each filter: a complex one stands as two."""
     shape = signals.shape[1 + by_filter :]
     return math.prod(shape) * (2 if signals.dtype.kind == "c" else 1)
+
+
+def signal_block(signals: Any, method: FilterMethod, gain: float, *, by_filter: bool = False) -> SignalBlock:
+    """Return signals as a block that a method filters; those in parts know their own form of it.
+
+    Parameters
+    ----------
+    signals : numpy.ndarray or SignalsApart
+        As the Laplacian's ``check_signals`` returns them.
+    method, gain, by_filter
+        As for :class:`SignalBlock`.
+    """
+    if isinstance(signals, SignalsApart):
+        return signals.as_block(method, gain, by_filter=by_filter)
+    return SignalBlock(signals, method, gain, by_filter=by_filter)
+
+
+class SignalsApart(ABC):
+    """Signals that are not in the memory of this process, on a graph that is not either.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape (n,) or (n, m).
+    dtype : numpy.dtype
+        Type of the numbers.
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @abstractmethod
+    def as_block(self, method: FilterMethod, gain: float, *, by_filter: bool = False) -> SignalBlock:
+        """Return them as a block that a method filters."""
+
+
+class Precision(Protocol):
+    """What a block must know of a method."""
+
+    promotes: bool
+
+    def working_dtype(self, dtype: Any) -> Any:
+        """Return the precision to compute in for signals of the given precision."""
 
 
 class SignalBlock:
@@ -70,6 +135,8 @@ class SignalBlock:
         Largest gain of the filters.
     by_filter : bool
         Whether there is a block for each filter.
+    whole : Whole, optional
+        What is known of all vertices, if these are some of them.
 
     Attributes
     ----------
@@ -77,7 +144,16 @@ class SignalBlock:
         What the method filters; a complex column stands as two real ones.
     """
 
-    def __init__(self, signals: Array, method: FilterMethod, gain: float, *, by_filter: bool = False) -> None:
+    def __init__(
+        self,
+        signals: Array,
+        method: Precision,
+        gain: float,
+        *,
+        by_filter: bool = False,
+        whole: Whole | None = None,
+    ) -> None:
+        self.whole = whole
         self.shape = signals.shape[1:] if by_filter else signals.shape
         self.dtype = signals.dtype
         self.gain = gain
@@ -88,7 +164,10 @@ class SignalBlock:
         if self.is_complex:
             columns = np.ascontiguousarray(columns).view(real_dtype)
         working = np.dtype(method.working_dtype(real_dtype))
-        self.peaks = _peaks(columns).max(axis=0) if by_filter else _peaks(columns)
+        if whole is not None:
+            self.peaks = whole.peaks
+        else:
+            self.peaks = find_peaks(columns).max(axis=0) if by_filter else find_peaks(columns)
         self.exponents = _exponents(self.peaks, working, gain)
         if self.exponents is not None:
             columns = np.ldexp(columns.astype(working, copy=False), -self.exponents)
@@ -99,6 +178,8 @@ class SignalBlock:
     @cached_property
     def norms(self) -> FloatArray:
         """The norm of each real column as it is filtered, all blocks of it together."""
+        if self.whole is not None and self.whole.norms is not None:
+            return self.whole.norms
         if self.real.ndim == 2:
             return column_norms(self.real)
         return np.sqrt(sum(column_norms(block) ** 2 for block in self.real))
@@ -106,16 +187,18 @@ class SignalBlock:
     def restore(self, y: Array) -> Restored:
         """Return one filter's answer of shape (n, m) as the caller's signals were, with what was lost by that."""
         result, rounding, overflows = y, self._underflow(y.dtype), False
+        lost = np.zeros_like(rounding)
         if y.dtype != self.real_dtype or self.exponents is not None:
             result, lost = self._round(y, self.real_dtype)
             rounding = rounding + lost
             overflows = bool(np.isinf(rounding).any())
         elif not seems_finite(y):
             beyond = ~np.isfinite(y).all(axis=0)
-            rounding, overflows = np.where(beyond, np.inf, rounding), bool(beyond.any())
+            lost, overflows = np.where(beyond, np.inf, 0.0), bool(beyond.any())
+            rounding = rounding + lost
         if self.is_complex:
             result = np.ascontiguousarray(result).view(self.dtype)
-        return Restored(result.reshape(self.shape), rounding, overflows)
+        return Restored(result.reshape(self.shape), rounding, overflows, lost)
 
     def _round(self, y: Array, target: Any) -> tuple[Array, FloatArray]:
         """Scale back and round to the caller's type; the distance is measured, overflow and underflow included."""
@@ -142,7 +225,8 @@ class SignalBlock:
         if self.gain == 0:
             return np.zeros_like(self.peaks)
         peaks = self.peaks if self.exponents is None else np.ldexp(self.peaks, -self.exponents)
-        lost = _OPERATIONS * _SMALLEST[dtype] * math.sqrt(self.real.shape[-2])
+        n_vertices = self.real.shape[-2] if self.whole is None else self.whole.n_vertices
+        lost = _OPERATIONS * _SMALLEST[dtype] * math.sqrt(n_vertices)
         of_response = _OPERATIONS * _SMALLEST[_DOUBLE]
         if 0.0 in peaks.tolist():  # a signal of zeros loses nothing
             return np.where(peaks > 0, lost / np.where(peaks > 0, peaks, np.inf) + of_response, 0.0)
@@ -155,7 +239,7 @@ class SignalBlock:
         return float(bounds[0]) if len(self.shape) == 1 else bounds
 
 
-def _peaks(columns: Array) -> FloatArray:
+def find_peaks(columns: Array) -> FloatArray:
     """Return the largest absolute value of each column, as float64."""
     if columns.size <= _NUMBERS:
         return np.abs(columns).max(axis=-2, initial=0.0).astype(np.float64, copy=False)

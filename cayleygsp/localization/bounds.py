@@ -32,7 +32,16 @@ def mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: Float
 
 
 def theorem_4(L: Laplacian, p: CayleyPolynomial) -> tuple[float, float]:
-    r"""Return :math:`4M` and :math:`\gamma = \kappa^{1/r}` of Theorem 4; :math:`c = 4M/\|G\delta_m\|_2`."""
+    r"""Return :math:`4M` and :math:`\gamma = \kappa^{1/r}` of Theorem 4; :math:`c = 4M/\|G\delta_m\|_2`.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> L, p = cg.laplacian(cg.gallery.ring(16)), cg.CayleyPolynomial([0.5, -0.25], zoom=0.5)
+    >>> c, gamma = cg.localization.theorem_4(L, p)
+    >>> c, round(gamma, 6)
+    (1.0, 0.707107)
+    """
     M = p.error_weight() / 2 * (1.0 if bounds.is_regular(L) else float(np.sqrt(L.n_vertices)))
     return 4 * M, float(bounds.kappa(L, p.zoom) ** (1 / p.order))
 
@@ -42,6 +51,14 @@ def jacobi_tails(L: Laplacian, p: CayleyPolynomial, k: Array) -> FloatArray:
 
     :math:`a_j \ge \|J^{\lfloor k/j \rfloor}\|_2`: the j-th power approximated by :math:`\lfloor k/j \rfloor - 1` sweeps
     does not leave the k hops. Where k < j there is nothing but that C(hΔ) is unitary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> L, p = cg.laplacian(cg.gallery.ring(16)), cg.CayleyPolynomial([0.5, -0.25], zoom=0.5)
+    >>> cg.localization.jacobi_tails(L, p, np.array([0, 2, 4])).round(4)  # 2 |c_1| min(1, κ^k)
+    array([0.5  , 0.25 , 0.125])
     """
     total = np.zeros(k.size)
     condition, rate = bounds.jacobi_condition(L, p.zoom), bounds.jacobi_factor(L, p.zoom)

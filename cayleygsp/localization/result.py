@@ -22,6 +22,13 @@ class DecayFit:
         Share of the variance of the logarithms that the line explains; NaN if there is none.
     n_points : int
         Masses above the floor.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> fit = cg.localization.fit_decay([1.0, 0.5, 0.25, 0.125])
+    >>> round(fit.gamma, 6), round(fit.r_squared, 6)
+    (0.5, 1.0)
     """
 
     c: float
@@ -45,6 +52,14 @@ class DecayBound:
         order (see :func:`decay_curve`), and where a proved curve, or 1, lies below it.
     c, gamma : float or None
         Theorem 4's constants; of several vertices, c is the mean.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> g = cg.CayleyFilter(cg.gallery.ring(40), cg.CayleyPolynomial([0.5, -0.25], zoom=1.0), tol=1e-10)
+    >>> bound = cg.localization.decay_curve(g, vertices=0).bound("series")
+    >>> bound.name, bool(bound.valid.all())
+    ('series', True)
     """
 
     name: str
@@ -76,6 +91,14 @@ class Decay:
         The exponential through the masses above the floor.
     bounds : tuple of DecayBound
         Those that there are for this filter and p.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> g = cg.CayleyFilter(cg.gallery.ring(40), cg.CayleyPolynomial([0.5, -0.25], zoom=1.0), tol=1e-10)
+    >>> curve = cg.localization.decay_curve(g, vertices=0)
+    >>> bool((curve.mass <= curve.bound("series").mass + curve.floor).all())
+    True
     """
 
     hops: Array

@@ -35,12 +35,15 @@ class Applied(NamedTuple):
         Passes over the graph: products of the Laplacian with the block of signals, real or complex.
     residuals : tuple of numpy.ndarray
         For iterative methods, the residual norms of each power's solve, relative to the signal.
+    note : str
+        How a graph in parts was worked on.
     """
 
     signals: Array
     error_bound: float | FloatArray
     n_matvecs: int
     residuals: tuple[FloatArray, ...] = ()
+    note: str = ""
 
 
 class FilterMethod(ABC):
@@ -82,11 +85,11 @@ class FilterMethod(ABC):
 
     def apply_bank(self, f: Array, *, certify: bool) -> Applied:
         """Filter to shape (n_filters, n, m), also where there is one filter; bounds broadcast to (n_filters, m)."""
-        signals, error_bound, n_matvecs, residuals = self.apply(f, certify=certify)
-        bound = np.asarray(error_bound)
+        applied = self.apply(f, certify=certify)
+        bound = np.asarray(applied.error_bound)
         if self.is_bank:
-            return Applied(signals, bound[:, None], n_matvecs, residuals)
-        return Applied(signals[None], bound[None], n_matvecs, residuals)
+            return applied._replace(error_bound=bound[:, None])
+        return applied._replace(signals=applied.signals[None], error_bound=bound[None])
 
     def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""

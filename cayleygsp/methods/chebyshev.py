@@ -10,7 +10,7 @@ import numpy as np
 
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
+from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative, seconds_of, within_single_range
 from cayleygsp.responses.base import Response
@@ -190,15 +190,16 @@ class ChebyshevMethod(FilterMethod):
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter by every response; shape (n_filters, n, m)."""
         dtype = self.working_dtype(f.dtype)
-        y = sum_series(self.laplacian.kernel_graph(dtype), self.lmax, self.coeffs, f, dtype)
-        return Applied(y, self.error_bounds(dtype), self.degree)
+        y, note = self.laplacian.sum_series(self.lmax, self.coeffs, f, dtype)
+        return Applied(y, self.error_bounds(dtype), self.degree, note=note)
 
     def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
         dtype = self.working_dtype(f.dtype)
         bounds = self.error_bounds(dtype)
         if len(bounds) == 1:
-            return Applied(self.apply(f[0], certify=False).signals[0], float(bounds[0]), self.degree)
-        y = sum_series_adjoint(self.laplacian.kernel_graph(dtype), self.lmax, self.coeffs, f, dtype)
+            applied = self.apply(f[0], certify=False)
+            return Applied(applied.signals[0], float(bounds[0]), self.degree, note=applied.note)
+        y, note = self.laplacian.sum_series_adjoint(self.lmax, self.coeffs, f, dtype)
         adding = unit_roundoff(dtype) * len(bounds) * np.abs(self.coeffs).sum(axis=1)
-        return Applied(y, float(np.linalg.norm(bounds + adding)), self.degree)
+        return Applied(y, float(np.linalg.norm(bounds + adding)), self.degree, note=note)

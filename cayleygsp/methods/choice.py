@@ -89,7 +89,9 @@ class Choice:
         self._prepared: dict[Part, FilterMethod] = {}
         self._latest: Chosen | None = None
         self._only: Chosen | None = None
-        if self.asked != "auto":
+        if not self.laplacian.is_local:
+            self._only = self._in_parts()
+        elif self.asked != "auto":
             method = prepare(self.laplacian, self.responses, self.asked, self.tol, *self._options)
             self._only = _chosen(method, "asked for")
         else:
@@ -133,6 +135,13 @@ class Choice:
                 chosen = self._choose(max(n_signals, 1))
         self._latest = chosen
         return chosen
+
+    def _in_parts(self) -> Chosen:
+        """Return the series, which is what a graph in parts can do."""
+        if self.asked not in ("auto", "chebyshev"):
+            raise ValueError(f"`method` must be 'auto' or 'chebyshev' on a graph in parts, got {self.asked!r}")
+        method = prepare(self.laplacian, self.responses, "chebyshev", self.tol)
+        return _chosen(method, "asked for" if self.asked == "chebyshev" else "the method for graphs in parts")
 
     def _by_eigenvalues(self) -> Chosen | None:
         """Return the eigenbasis where a response is known by samples, if it is cheap and good enough.

@@ -1,4 +1,4 @@
-r"""The paper's scheme: Jacobi iterations for :math:`(h\Delta + iI) y_j = (h\Delta - iI) y_{j-1}`, Eq. (6), eq:Jaco."""
+r"""The paper's scheme: Jacobi iterations for :math:`(h\Delta + iI) y_j = (h\Delta - iI) y_{j-1}`, Eq. (7), eq:Jaco."""
 
 from __future__ import annotations
 

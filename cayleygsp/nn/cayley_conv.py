@@ -18,7 +18,7 @@ from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series
 from cayleygsp.nn.combine_op import combine_powers
 from cayleygsp.nn.conv_op import cayley_conv
 from cayleygsp.nn.exact import exact_conv
-from cayleygsp.nn.frame import STRETCH
+from cayleygsp.nn.frame import start_power
 from cayleygsp.nn.framed_conv import NO_FILTERS, FramedConv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
@@ -33,12 +33,9 @@ METHODS = ("chebyshev", "exact", "jacobi")
 # Sweeps after the start vector, as in the authors' code.
 _N_ITER = 10
 
-# Root mean square of an output at the start, relative to the inputs.
-_START = 0.3
-
 
 class CayleyConv(FramedConv):
-    r"""A layer of Cayley filters, one for each pair of channels, Eq. (4) of the paper.
+    r"""A layer of Cayley filters, one for each pair of channels (equation 4 of the paper).
 
     .. math:: y_o = b_o + \sum_i \Big( c_{0,io}\, x_i + 2\,\mathrm{Re} \sum_{j=1}^r c_{j,io}\, C(h\Delta)^j x_i \Big),
               \qquad C(x) = \frac{x - i}{x + i}
@@ -80,7 +77,7 @@ class CayleyConv(FramedConv):
     Attributes
     ----------
     weight : Parameter, shape (2r + 1, in_channels, out_channels)
-        Coordinates of the filters in functions that are orthonormal over the spectrum, whatever the zoom is;
+        Coordinates of the filters in functions that are orthogonal over the spectrum, whatever the zoom is;
         r + 1 with ``real_coeffs``. :meth:`coefficients` are what the formula above has, and what ``state_dict`` holds
         under this name. With ``shared_filter`` its shape is (in_channels, out_channels), and it is what it is.
     coeffs : Parameter, shape (2r + 1,)
@@ -90,20 +87,21 @@ class CayleyConv(FramedConv):
 
     Notes
     -----
-    Weights start uniform, of a size at which an output has 0.3 times the standard deviation of the inputs, if their
-    frequencies are spread evenly: small filters let the zoom start in the right direction. A shared
-    filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it is.
+    Weights start uniform, of a size at which an output has the standard deviation of the inputs times 0.3 to the power
+    1/in_channels, if their frequencies are spread evenly: one small filter lets the zoom start in the right direction.
+    A shared filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it
+    is.
 
     What is learned are not the :math:`c_j` but weights in coordinates that let plain optimisers find the zoom, see
     :mod:`cayleygsp.nn.frame` and :meth:`adapt_to`. Weight decay acts on them: on the mean square of the responses over
-    the spectrum.
+    the spectrum. The more input channels there are, the smaller are the functions that vary much over it.
 
     ``state_dict`` has the coefficients :math:`c_j` under the name of the parameter, ``weight`` or ``coeffs``, the
     learned numbers themselves under ``coordinates``, and under ``frequencies`` those that the coordinates were made
     for. Loading it is exact, so that training goes on where it stood; where ``coordinates`` are missing or do not
     belong to the coefficients, weights are computed from these, to rounding. The parameters themselves are no state:
-    ``load_state_dict(dict(layer.named_parameters()))`` takes weights for coefficients, and ``functional_call`` with a
-    ``state_dict`` takes coefficients for weights.
+    ``load_state_dict(dict(layer.named_parameters()))`` misses the frequencies, and ``functional_call`` refuses a
+    ``state_dict``.
 
     Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
     except for method "exact".
@@ -202,7 +200,7 @@ class CayleyConv(FramedConv):
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
-        power = 1 if self.shared_filter else self.n_coeffs * (STRETCH / _START) ** 2
+        power = 1.0 if self.shared_filter else start_power(self.in_channels, self.n_coeffs)
         glorot_like(self.weight, power, generator)
 
     def extra_repr(self) -> str:

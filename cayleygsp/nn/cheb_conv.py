@@ -27,7 +27,7 @@ METHODS = ("recurrence", "exact")
 
 
 class ChebConv(GraphConv):
-    r"""A layer of Chebyshev filters, one for each pair of channels, Eq. (2) of the paper.
+    r"""A layer of Chebyshev filters, one for each pair of channels (equation 2 of the paper).
 
     .. math:: y_o = b_o + \sum_i \sum_{k=0}^{K-1} \alpha_{k,io}\, T_k(\tilde\Delta) x_i,
               \qquad \tilde\Delta = 2\Delta/\lambda_{max} - I

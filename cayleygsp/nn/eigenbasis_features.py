@@ -63,7 +63,7 @@ class EigenbasisFeatures(BlockFeatures):
         self.spectrum = torch.from_numpy(spectrum).to(x.device).view_as(columns)
 
     def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Return blocks of filtered signals and their derivatives; see :meth:`BlockFeatures.blocks`."""
+        """Return blocks of filtered signals and their derivatives; see ``BlockFeatures.blocks``."""
         basis = power_basis(order + 1, zoom * self.eigenvalues.cpu().numpy(), real=real)
         functions, derivative = (torch.from_numpy(a).to(like) for a in (basis, zoom_derivative(order, real=real)))
         spectrum = chosen(self.spectrum, index).to(like)

@@ -11,6 +11,9 @@ As :math:`G' = M + M^\top` the last equation then holds for every z: the new fun
 ε at every zoom, and the singular values of E are those of :math:`(G + \epsilon^2)^{-1/2}`, at most 1/ε. And the change
 of a filter with the zoom at fixed w is orthogonal, up to the ridge, to all filters at that zoom: the gradient in log h
 sees what the weights cannot explain and nothing else, as in variable projection.
+
+All this stays true if the functions are multiplied by numbers, see :func:`sizes`: they decide how far one step of an
+optimiser goes along a function, and how strongly weight decay draws it to zero.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ from cayleygsp.responses.basis import power_basis, zoom_derivative
 # Functions of a mean square below ε² are not stretched to size one.
 RIDGE = 0.01
 
-# E is multiplied by this, so that a step of the weights counts for as much beside one of log h.
-STRETCH = 3.0
+# With one input channel: sizes of the functions, and root mean square of the outputs at the start, the inputs having 1.
+STRETCH, START = 3.0, 0.3
 
 # The table of E: its ends, as logarithms of the zoom times the middle of the spectrum, and its steps.
 LOG_LOW, LOG_HIGH, STEP = -7.0, 9.0, 0.1
@@ -62,6 +65,40 @@ def default_nodes(normalization: str | None, zoom: float) -> tuple[float, ...]:
     return tuple(nodes.tolist())
 
 
+def sizes(in_channels: int, n_coeffs: int) -> FloatArray:
+    r"""Return the sizes that the functions have in a layer.
+
+    .. math:: d_j = 3^{1/n}\, (1 + j)^{-(1 - 1/n)}, \qquad n \text{ input channels}
+
+    A single filter is identified from all its outputs: its functions are alike, and large, so that a step of the
+    weights counts for as much beside one of log h. An output of many channels is moved by all of them at once and has
+    far more weights than it can tell apart: there the first functions, which vary least over the spectrum, are of size
+    one, and function j starts smaller, moves less and decays faster, like 1 / (1 + j).
+
+    Parameters
+    ----------
+    in_channels : int
+        n.
+    n_coeffs : int
+        Number of functions.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_coeffs,)
+    """
+    share = 1 / in_channels
+    return STRETCH**share * np.arange(1.0, n_coeffs + 1) ** (share - 1)
+
+
+def start_power(in_channels: int, n_coeffs: int) -> float:
+    """Return what the variance of the weights at the start is divided by, see :func:`cayleygsp.nn.layer.glorot_like`.
+
+    An output then has 0.3 to the power 1/n times the root mean square of the inputs, for n input channels, if their
+    frequencies are spread as the functions expect: a single small filter lets the zoom start in the right direction.
+    """
+    return float(np.sum(sizes(in_channels, n_coeffs) ** 2)) / START ** (2 / in_channels)
+
+
 @lru_cache(maxsize=32)
 def frame_table(order: int, real: bool, nodes: tuple[float, ...]) -> tuple[float, FloatArray]:
     """Return the first log h of the table, and E with its derivative there and at the following ones.
@@ -80,7 +117,7 @@ def frame_table(order: int, real: bool, nodes: tuple[float, ...]) -> tuple[float
     first : float
         log h of the first entry.
     table : numpy.ndarray, shape (n, 2, k, k)
-        E and dE/d log h, times ``STRETCH``, ``STEP`` apart.
+        E and dE/d log h, ``STEP`` apart.
     """
     lam = np.array(nodes)
     middle = -math.log(float(np.median(lam[lam > 0]))) if (lam > 0).any() else 0.0
@@ -88,7 +125,7 @@ def frame_table(order: int, real: bool, nodes: tuple[float, ...]) -> tuple[float
     start = _orthonormal(order, real, lam, middle)
     below = _transport(order, real, lam, middle, start, -STEP, n_below)
     above = _transport(order, real, lam, middle, start, STEP, n_above)
-    table = STRETCH * np.array([*reversed(below[1:]), *above])
+    table = np.array([*reversed(below[1:]), *above])
     table.setflags(write=False)
     return middle + LOG_LOW, table
 

@@ -18,6 +18,7 @@ from cayleygsp.nn.frame import (
     default_nodes,
     frame_at,
     frame_table,
+    sizes,
     spectral_nodes,
     weights_of,
 )
@@ -53,18 +54,40 @@ class FramedConv(GraphConv):
         self.register_buffer("_frame_start", None, persistent=False)
 
     @property
+    def frequencies(self) -> Tensor:
+        """The frequencies that the coordinates were made for, in double precision; see :meth:`adapt_to`."""
+        return torch.tensor(self._nodes, dtype=torch.float64, device="cpu")
+
+    @frequencies.setter
+    def frequencies(self, value: Any) -> None:
+        raise AttributeError(
+            "`frequencies` cannot be set, use adapt_to; functional_call takes what named_parameters gives, not a "
+            "state_dict, which holds coefficients"
+        )
+
+    @property
     def n_coeffs(self) -> int:
         """Real parameters of one filter."""
         return basis_size(self.order, real=self.real_coeffs)
 
     def _make_frame(self) -> None:
         """Fill in the table of coordinates, on the device and in the precision of the zoom."""
-        self._frame, self._frame_start = self._tables(self.log_zoom.dtype, self.log_zoom.device)
+        tables = self._tables(self.in_channels, self.log_zoom.dtype, self.log_zoom.device)
+        self._frame, self._frame_start = tables
 
-    def _tables(self, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Return the table of coordinates and the first log h of it."""
+    def _tables(self, in_channels: int, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Return the table of coordinates, with functions of the sizes of the layer, and the first log h of it."""
         first, table = frame_table(self.order, self.real_coeffs, self._nodes)
+        table = table * sizes(self._fan_in(in_channels), self.n_coeffs)
         return torch.tensor(table, dtype=dtype, device=device), torch.tensor(first, dtype=dtype, device=device)
+
+    def _fan_in(self, in_channels: int) -> int:
+        """Return how many filters add up to one output; one as long as it is not known."""
+        return 1 if self.shared_filter else max(in_channels, 1)
+
+    def _give_shape(self, in_channels: int) -> None:
+        super()._give_shape(in_channels)
+        self._make_frame()
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         super()._apply(fn, recurse)
@@ -155,23 +178,27 @@ class FramedConv(GraphConv):
             learned, c = destination[name], self.coefficients().contiguous()
             destination[name] = c if keep_vars else c.detach()
             destination[prefix + _EXACT] = learned
-        destination[prefix + _NODES] = torch.tensor(self._nodes, dtype=torch.float64, device="cpu")
+        destination[prefix + _NODES] = self.frequencies
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: list[str], *lists: list[str]
+    ) -> None:
         name = prefix + self._learned_name
         given, exact = state_dict.get(name), state_dict.pop(prefix + _EXACT, None)
         nodes = state_dict.pop(prefix + _NODES, None)
         log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
         kept, convert = self._nodes, self._can_convert(given, log_zoom)
+        if nodes is None and strict:  # parameters by their names are no state: they are no coefficients
+            missing.append(prefix + _NODES)
         if isinstance(nodes, Tensor) and nodes.is_meta:
             nodes = None
         if nodes is not None and not _are_nodes(nodes):
-            args[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
+            lists[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
         elif nodes is not None and (convert or (given is None and self._is_unknown)):
             self._nodes = tuple(nodes.double().tolist())
         if convert:
             state_dict[name] = self._weights_to_load(given.detach(), exact, log_zoom.detach())
-        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, *lists)
         if name in state_dict:
             state_dict[name] = given
         if self._nodes != kept or (self._frame.dtype, self._frame.device) != (
@@ -197,13 +224,18 @@ class FramedConv(GraphConv):
         """
         device = coefficients.device if self.log_zoom.is_meta else self.log_zoom.device
         c, log_zoom = coefficients.to(device), log_zoom.to(device)
+        in_channels = self.in_channels if self.shared_filter else c.shape[-2]
         with full_precision(c):
             if isinstance(exact, Tensor) and exact.shape == c.shape and exact.dtype == c.dtype and not c.is_meta:
                 w = exact.detach().to(device)
-                if torch.equal(coefficients_of(w, frame_at(*self._tables(c.dtype, device), log_zoom)), c):
+                if torch.equal(coefficients_of(w, frame_at(*self._tables(in_channels, c.dtype, device), log_zoom)), c):
                     return w.to(coefficients.device)
             finer = torch.promote_types(c.dtype, self.log_zoom.dtype)
-            return weights_of(c, frame_at(*self._tables(finer, device), log_zoom)).to(coefficients).contiguous()
+            return (
+                weights_of(c, frame_at(*self._tables(in_channels, finer, device), log_zoom))
+                .to(coefficients)
+                .contiguous()
+            )
 
 
 def _are_nodes(nodes: Any) -> bool:

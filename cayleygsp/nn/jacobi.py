@@ -15,7 +15,7 @@ from cayleygsp.nn.product_op import graph_product
 def jacobi_conv(
     x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian, n_iter: int, *, real: bool = False
 ) -> Tensor:
-    r"""Return the convolution by the paper's Jacobi scheme, ``n_iter`` sweeps per power, Eq. (6), eq:Jaco.
+    r"""Return the convolution by the paper's Jacobi scheme, ``n_iter`` sweeps per power, Eq. (7), eq:Jaco.
 
     Parameters are those of :func:`cayleygsp.nn.conv_op.cayley_conv`. Real and imaginary parts are pairs of
     real columns. Everything is recorded for the gradient, so that memory grows with r and ``n_iter``.

@@ -67,7 +67,7 @@ class JacobiFeatures(BlockFeatures):
         self._graph = laplacian.tensors(laplacian.values.dtype, own_scale=False)
 
     def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Return blocks of filtered signals and their derivatives; see :meth:`BlockFeatures.blocks`."""
+        """Return blocks of filtered signals and their derivatives; see ``BlockFeatures.blocks``."""
         columns = chosen(self.columns, index).to(like)
         compute = _blocks_by_loops if uses_loops(columns) else blocks_by_torch
         blocks = compute(self._graph, zoom, columns.flatten(1), order, self.n_iter)

@@ -28,6 +28,16 @@ class PrecomputedCayleyConv(CayleyConv):
     *args, **kwargs
         Those of :class:`CayleyConv`, without ``method``, ``n_iter`` and ``tol``. Weights can be exchanged between the
         two by ``state_dict``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.nn import ChebyshevFeatures, GraphLaplacian, PrecomputedCayleyConv
+    >>> laplacian = GraphLaplacian.from_laplacian(cg.laplacian(cg.gallery.ring(20), "normalized"))
+    >>> features = ChebyshevFeatures(torch.ones(20, 3), laplacian, order=2, max_zoom=5.0)
+    >>> PrecomputedCayleyConv(3, 8, order=2)(features, torch.tensor([4, 8, 15])).shape
+    torch.Size([3, 8])
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

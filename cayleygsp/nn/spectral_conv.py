@@ -138,7 +138,7 @@ class SpectralConv(nn.Module):
 
         Notes
         -----
-        See :func:`cayleygsp.nn.eigenpairs.first_eigenpairs` for how they are computed and in which order they come.
+        See ``cayleygsp.nn.eigenpairs.first_eigenpairs`` for how they are computed and in which order they come.
         """
         dtype = torch.get_default_dtype() if dtype is None else dtype
         lam, Phi = first_eigenpairs(laplacian, check_integer(n_eigenvectors, "n_eigenvectors", at_least=1))

@@ -37,7 +37,7 @@ def half_circle(
     legend: bool = True,
     **kwargs: Any,
 ) -> Axes:
-    r"""Draw frequencies where the Cayley transform puts them, on the lower half of the unit circle (Fig. 1).
+    r"""Draw frequencies where the Cayley transform puts them, on the lower half of the unit circle (figure 1).
 
     A frequency λ goes to :math:`C(h\lambda) = (h\lambda - i)/(h\lambda + i)`: zero to the left end, infinity to
     the right end. The larger the zoom h, the more of the circle belongs to the low frequencies.

@@ -75,6 +75,15 @@ def inpainted_figure(graph: Graph, y: Array, known: Array, result: Inpainted, *,
         What came out.
     signal : int
         Which signal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.plotting.task_figures import inpainted_figure
+    >>> grid, y, known = cg.gallery.grid(6), np.arange(36.0), np.arange(36) % 3 == 0
+    >>> len(inpainted_figure(grid, y, known, cg.tasks.inpaint(grid, y, known)).axes) >= 2
+    True
     """
     before, after = _column(y, signal), _column(result.signals, signal)
     if graph.coords is None:
@@ -101,6 +110,16 @@ def features_figure(graph: Graph, features: Features, lmax: float) -> Figure:
         What came out.
     lmax : float
         Largest frequency.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.plotting.task_figures import features_figure
+    >>> grid = cg.gallery.grid(6)
+    >>> features = cg.tasks.smooth_features(grid, np.arange(36.0), bands=3)
+    >>> len(features_figure(grid, features, cg.laplacian(grid).lmax).axes) >= 4
+    True
     """
     n_bands = len(features.bands)
     if graph.coords is None or n_bands > _MOST_BANDS or np.iscomplexobj(features.values):

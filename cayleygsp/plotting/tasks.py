@@ -88,6 +88,14 @@ def convergence(result: Inpainted, *, ax: Axes | None = None, **kwargs: Any) -> 
         Where to draw.
     **kwargs
         For :meth:`matplotlib.axes.Axes.semilogy`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import cayleygsp as cg
+    >>> result = cg.tasks.inpaint(cg.gallery.grid(8), np.arange(64.0), np.arange(64) % 3 == 0)
+    >>> ax = cg.plotting.convergence(result, ax=Figure().subplots())
     """
     if not isinstance(result, Inpainted):
         raise TypeError(f"`result` must be an Inpainted, got {type(result).__name__}")
@@ -117,6 +125,15 @@ def bands(features: Features, lmax: float, *, legend: bool = True, ax: Axes | No
         Where to draw.
     **kwargs
         For :meth:`matplotlib.axes.Axes.plot`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import cayleygsp as cg
+    >>> grid = cg.gallery.grid(8)
+    >>> features = cg.tasks.smooth_features(grid, np.ones(64), bands=3)
+    >>> ax = cg.plotting.bands(features, cg.laplacian(grid).lmax, ax=Figure().subplots())
     """
     if not isinstance(features, Features):
         raise TypeError(f"`features` must be Features, got {type(features).__name__}")

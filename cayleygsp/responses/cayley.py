@@ -44,7 +44,7 @@ def cayley_angle(x: ArrayLike) -> FloatArray:
 
 
 class CayleyPolynomial(Response):
-    r"""A Cayley polynomial of order r, Eq. (3) of the paper.
+    r"""A Cayley polynomial of order r (equation 3 of the paper).
 
     .. math:: g_{c,h}(\lambda) = c_0 + 2\,\mathrm{Re} \sum_{j=1}^r c_j\, C(h\lambda)^j,
               \qquad C(x) = \frac{x - i}{x + i}
@@ -206,7 +206,7 @@ class CayleyPolynomial(Response):
         return np.log(2 / delta) + log_M, np.log1p(delta)
 
     def ellipse_bounds(self, lmax: float, lmin: float = 0.0) -> tuple[FloatArray, FloatArray]:
-        """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of |g| on them."""
+        """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of abs(g) on them."""
         # Where hλ = -i on the scale on which [lmin, lmax] is [-1, 1]: -1 + t - iε. The ellipse through it has the
         # half axis a = 1 + alpha, and ρ = a + sqrt(a² - 1); all of it is written without cancellation.
         eps, t = 2 / (self.zoom * (lmax - lmin)), -2 * lmin / (lmax - lmin)

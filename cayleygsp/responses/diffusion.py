@@ -81,7 +81,7 @@ class MexicanHat(AnalyticResponse):
         return x * np.exp(1 - x)
 
     def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
-        """Return the logarithm of the bound on E_ρ, where |z| is at most the length and the excess together."""
+        """Return the logarithm of the bound on E_ρ, where abs(z) is at most the length and the excess together."""
         excess = half_axes(delta, lmax - lmin)[0]
         return np.log(self.scale * (lmax - lmin + excess)) + 1 + self.scale * (excess - lmin)
 

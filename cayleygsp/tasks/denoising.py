@@ -74,6 +74,14 @@ class Denoised:
         What is known of the filtering, one per different chosen strength, ascending.
     at_end : bool
         Whether a chosen strength is the first or last of those that were compared: the best may lie beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> result = cg.tasks.denoise(cg.gallery.grid(10), np.random.default_rng(0).standard_normal(100))
+    >>> result.signals.shape, result.certificate, bool(result.strength > 0)
+    ((100,), 'proved', True)
     """
 
     signals: Array

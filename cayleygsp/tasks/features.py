@@ -39,6 +39,14 @@ class Features:
         Where the bands meet; None if responses were given.
     info : FilterInfo
         What is known of the filtering; error bounds are relative to the norms of the signals, one per band.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> features = cg.tasks.smooth_features(cg.gallery.grid(6), np.ones(36), bands=2)
+    >>> features.values.shape, len(features.names)
+    ((36, 2), 2)
     """
 
     values: Array

@@ -51,6 +51,14 @@ class Inpainted:
         Steps of the conjugate gradients.
     residuals : numpy.ndarray, shape (n_steps, n_signals)
         Residual norms, relative to that of the right-hand side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> result = cg.tasks.inpaint(cg.gallery.path(5), [0.0, np.nan, np.nan, np.nan, 4.0], strength=0.0)
+    >>> result.signals.round(6), result.certificate
+    (array([0., 1., 2., 3., 4.]), 'proved')
     """
 
     signals: Array

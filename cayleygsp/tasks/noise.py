@@ -36,6 +36,15 @@ class NoiseEstimate:
         Where the band of high frequencies starts.
     share : float
         The share of all frequencies in the band.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> noise = 0.5 * np.random.default_rng(0).standard_normal(900)
+    >>> estimate = cg.tasks.estimate_noise(cg.gallery.grid(30), noise)
+    >>> round(float(estimate.sigma), 1)
+    0.5
     """
 
     sigma: float | FloatArray

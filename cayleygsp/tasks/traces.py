@@ -44,6 +44,14 @@ class Traces:
         How many random probes; 0 if exact.
     left_out : float or numpy.ndarray, shape (n_filters,)
         The part of the standard errors that is not chance: what the series leave out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> result = cg.tasks.denoise(cg.gallery.grid(10), np.random.default_rng(0).standard_normal(100))
+    >>> result.traces.exact  # small graphs: from the eigenvalues
+    True
     """
 
     values: FloatArray

@@ -18,6 +18,7 @@ from analysis import report
 from analysis.community import script as community
 from analysis.complexity import settings as complexity
 from analysis.cora import script as cora
+from analysis.mnist import script as mnist
 from analysis.movielens import script as movielens
 from analysis.report import experiments, methods, script
 from analysis.report.findings import describe_runs
@@ -26,6 +27,7 @@ from analysis.report.spectrum import compute_spectrum
 from cayleygsp._files import write_files
 from cayleygsp._format import format_measured
 from cayleygsp._html import Section
+from tests.analysis.killed_rank import TINY
 
 PICTURES = ("graph", "density", "spectrum", "resolution", "design")
 PICTURES += ("response", "denoising", "methods", "bounds", "decay")
@@ -110,10 +112,11 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     monkeypatch.setattr(movielens, "QUICK", dataclasses.replace(movielens.QUICK, steps=10))
     monkeypatch.setattr(cora, "QUICK_MODELS", ("cayleynet-16", "chebnet"))
     monkeypatch.setattr(cora, "QUICK_EPOCHS", 2)
+    monkeypatch.setattr(mnist, "QUICK", TINY)
     sections, numbers = experiments.experiment_sections(["--seed", "3"])
     names = [picture.name for section in sections for picture in section.pictures]
-    assert names == ["community", "complexity", "movielens", "cora"]
-    learning, timing, completion, citations = sections
+    assert names == ["community", "complexity", "mnist", "cora", "movielens"]
+    learning, timing, digits, citations, completion = sections
     assert [row[0] for row in learning.table.rows] == ["CayleyNet, exact", "ChebNet"]
     assert len(learning.closing) == 2
     assert {row["model"] for row in numbers["community"]} == {"exact", "ChebNet"}
@@ -121,6 +124,7 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     assert len(completion.table.rows) == len(numbers["movielens"]) == len(movielens.QUICK_MODELS)
     assert [row["model"] for row in numbers["cora"]] == ["cayleynet-16", "chebnet"]
     assert len(citations.table.rows) == 2
+    assert len(digits.table.rows) == len(numbers["mnist"]) == len(mnist.QUICK_MODELS)
 
 
 def test_full_run_has_the_experiments_on_its_page(tmp_path, monkeypatch, short):

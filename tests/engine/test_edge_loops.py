@@ -45,6 +45,7 @@ def dense_sums(M, g):
 def test_loops_give_terms_sums_and_products(monkeypatch, n_threads, backwards, symmetric):
     monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
     monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
+    monkeypatch.setattr(edge_loops, "_NUMBERS_TO_SHARE", 0)
     monkeypatch.setattr(packed, "_LEAST_CHUNK_WORK", 8)
     M, graph, transposed = matrix(symmetric)
     rng = np.random.default_rng(1)

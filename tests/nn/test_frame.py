@@ -11,11 +11,11 @@ from cayleygsp.nn import CayleyConv, ChebyshevFeatures, PrecomputedCayleyConv
 from cayleygsp.nn.coefficients import basis_at
 from cayleygsp.nn.frame import (
     RIDGE,
-    STRETCH,
     coefficients_of,
     default_nodes,
     frame_at,
     frame_table,
+    sizes,
     spectral_nodes,
     weights_of,
 )
@@ -42,8 +42,8 @@ def test_functions_are_orthonormal_and_the_zoom_is_apart(order, real, normalizat
     lam = np.array(default_nodes(normalization, 1.0))
     for z in (-3.0, -0.5, 0.0, 1.2345, 4.0):
         t = torch.tensor(z, dtype=torch.float64)
-        E = frame(order, t, real, normalization).numpy() / STRETCH
-        slope = torch.autograd.functional.jacobian(lambda t: frame(order, t, real, normalization), t).numpy() / STRETCH
+        E = frame(order, t, real, normalization).numpy()
+        slope = torch.autograd.functional.jacobian(lambda t: frame(order, t, real, normalization), t).numpy()
         wide = power_basis(order + 1, np.exp(z) * lam, real=real)
         B = wide[:, : E.shape[0]]
         ridge = RIDGE**2 * np.eye(E.shape[0])
@@ -54,6 +54,24 @@ def test_functions_are_orthonormal_and_the_zoom_is_apart(order, real, normalizat
         assert np.abs(apart).max() < 0.05 * max(
             np.abs(E.T @ B.T @ (wide @ zoom_derivative(order, real=real).T @ E)).max() / lam.size, 1
         )
+
+
+def test_functions_are_alike_for_one_filter_and_fall_off_where_many_add_up():
+    np.testing.assert_allclose(sizes(1, 5), np.full(5, 3.0))
+    np.testing.assert_allclose(sizes(10**6, 5), 1 / np.arange(1, 6), rtol=1e-4)
+    for n in (1, 2, 16):
+        assert (np.diff(sizes(n, 5)) <= 0).all()
+        assert (sizes(n, 5) >= sizes(n + 1, 5)).all()
+
+
+@pytest.mark.parametrize(("in_channels", "expected"), [(1, 0.3), (3, 0.3 ** (1 / 3)), (400, 1.0)])
+def test_outputs_start_with_a_known_size(in_channels, expected):
+    """The mean square of the responses over the frequencies, added up over the input channels."""
+    layer = CayleyConv(in_channels, 20_000 // in_channels, 2)
+    layer.reset_parameters(torch.Generator().manual_seed(0))
+    lam = np.array(default_nodes("sym", 1.0))
+    size = np.sqrt((layer.responses(lam) ** 2).mean(axis=(0, 2)).sum())
+    assert size == pytest.approx(expected, rel=0.05)
 
 
 def test_frame_can_be_differentiated_and_inverted():

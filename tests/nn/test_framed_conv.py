@@ -50,7 +50,7 @@ def test_training_goes_on_where_it_stood(options):
             assert torch.equal(fresh.state_dict()["frequencies"], layer.state_dict()["frequencies"])
         old = {k: v for k, v in layer.state_dict().items() if k not in ("frequencies", "coordinates")}
         fresh = CayleyConv(2, 3, 2, normalization=layer.normalization, **options)
-        fresh.load_state_dict(old)
+        fresh.load_state_dict(old, strict=False)
         torch.testing.assert_close(fresh.coefficients(), layer.coefficients(), atol=1e-4, rtol=1e-4)
 
 
@@ -67,6 +67,24 @@ def test_frequencies_are_checked_and_change_no_filter():
     lazy = CayleyConv(-1, 3, 2)
     lazy.load_state_dict(CayleyConv(-1, 3, 2).adapt_to(cg.gallery.ring(12)).state_dict())
     assert torch.equal(lazy.state_dict()["frequencies"], other["frequencies"])
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_parameters_and_states_are_not_taken_for_each_other(options):
+    layer = CayleyConv(2, 3, 2, **options)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), layer)
+    name = "coeffs" if "shared_filter" in options else "weight"
+    for named in (dict(net.named_parameters()), {k: p.detach().clone() for k, p in net.named_parameters()}):
+        with pytest.raises(RuntimeError, match=r"Missing key\(s\) in state_dict: \"1.frequencies\""):
+            net.load_state_dict(named)
+    kept, x = getattr(layer, name), torch.ones(4, 2)
+    edges = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
+    with pytest.raises(AttributeError, match="functional_call takes what named_parameters gives, not a state_dict"):
+        torch.func.functional_call(layer, layer.state_dict(), (x, edges))
+    assert getattr(layer, name) is kept
+    named = {k: p.detach().clone() for k, p in layer.named_parameters()}
+    assert torch.equal(torch.func.functional_call(layer, named, (x, edges)), layer(x, edges))
+    assert torch.equal(layer.frequencies, layer.state_dict()["frequencies"])
 
 
 def test_autocast_leaves_the_filters_as_they_are():
@@ -99,3 +117,14 @@ def test_all_processes_get_the_coordinates_of_a_large_graph():
     L = cg.laplacian(cg.gallery.ring(600), "normalized")
     one, two = (CayleyConv(1, 1, 1).adapt_to(L).state_dict()["frequencies"] for _ in range(2))
     assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_channels_found_at_the_first_call_give_the_same_coordinates(options):
+    known, lazy = CayleyConv(7, 3, 2, **options), CayleyConv(-1, 3, 2, **options)
+    lazy.double()
+    lazy.float()(torch.ones(4, 7), torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]]))
+    name = "coeffs" if "shared_filter" in options else "weight"
+    with torch.no_grad():
+        getattr(lazy, name).copy_(getattr(known, name))
+    assert torch.equal(lazy.coefficients(), known.coefficients())

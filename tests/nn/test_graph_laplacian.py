@@ -174,3 +174,13 @@ def test_a_laplacian_on_no_device_is_loaded_without_a_bound():
     assert empty.dense().shape == (4, 4)
     empty.load_state_dict(made.state_dict(), assign=True)
     assert empty.bound == 2
+
+
+def test_state_of_the_same_graph_leaves_its_eigenbasis_as_it_is():
+    L, graph = random_graph()
+    kept = graph.eigenbasis()[1]
+    graph.load_state_dict(GraphLaplacian.from_laplacian(L).state_dict())
+    assert graph.eigenbasis()[1] is kept
+    graph.load_state_dict({**graph.state_dict(), "lmax": 2 * graph.lmax})
+    assert graph.eigenbasis()[1] is not kept
+    assert graph.bound == 2 * L.lmax

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*"),
 ]
 
-DOCS = Path(__file__).parents[2] / "docs" / "nn.md"
+DOCS = Path(__file__).parents[2] / "docs" / "howto" / "layers.md"
 
 
 def two_halves(n=40, seed=0):

@@ -1,0 +1,34 @@
+"""Sizes of the benchmark of graphs in parts."""
+
+from __future__ import annotations
+
+# Degree of the series, that of a filter with h·λmax of about 30 to 1e-6.
+DEGREE, QUICK_DEGREE = 120, 12
+
+# Vertices of the graphs whose work is shared, and those for each worker where the work grows with them.
+STRONG, QUICK_STRONG = 1_000_000, 2_500
+WEAK, QUICK_WEAK = 250_000, 900
+
+# Worker processes of one thread.
+WORKERS, QUICK_WORKERS = (1, 2, 4), (1, 2)
+
+# The graph of the target: two workers against one process with two threads.
+TARGET, QUICK_TARGET = 10_000_000, 10_000
+TARGET_RATIO = 1.5
+
+# Parts whose halos are counted, and vertices of the graph that is cut.
+HALO_PARTS, QUICK_HALO_PARTS = (2, 4, 8, 16, 32, 64), (2, 4)
+HALO_VERTICES, QUICK_HALO_VERTICES = 250_000, 2_500
+
+# Memory limit of a worker in the run with a graph that is three times as large, and its workers and parts.
+LIMIT_BYTES = 420 * 2**20
+LIMIT_WORKERS, LIMIT_PARTS = 4, 64
+LIMIT_RATIO = 3.0
+LIMIT_NEIGHBOURS = 20
+LIMIT_DEGREE = 24
+
+# What is predicted: edges, and workers of one thread.
+PREDICTED_EDGES = (10**9, 10**10, 10**11)
+PREDICTED_WORKERS = (16, 64, 256, 1024)
+# Edges of a vertex in predicted graphs, as in the measured communities.
+EDGES_PER_VERTEX = 5

@@ -1,0 +1,119 @@
+"""Whether the parts in a folder are those of one undirected graph: looked at before any work is done."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayleygsp._text import quoted
+from cayleygsp._typing import Array, FloatArray, IntArray
+from cayleygsp.distributed.executor import Executor
+from cayleygsp.distributed.folder import FolderStore, checksum
+from cayleygsp.io.limits import InputError
+
+# Odd numbers by which bits are spread.
+_SPREAD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9))
+
+
+def check_folder(store: FolderStore, executor: Executor) -> None:
+    """Look at all numbers of a folder, part by part.
+
+    Raises
+    ------
+    InputError
+        If files are not those of the manifest, parts overlap or miss vertices, an entry is no edge, or the two halves
+        of an edge differ.
+    """
+    _check_vertices(store)
+    checks = [executor.call(p, check_part, store, p) for p in range(store.n_parts)]
+    sums = np.array(executor.values(executor.commit(checks)))
+    p, q = np.nonzero(sums != sums.transpose(1, 0))
+    if p.size:
+        raise InputError(
+            f"{quoted(store.folder)}: the edges between part {int(p[0])} and part {int(q[0])} must be the same in "
+            "both, with the same weights, and they are not"
+        )
+
+
+def _check_vertices(store: FolderStore) -> None:
+    """Reject parts that overlap or miss vertices."""
+    seen = np.zeros(store.n_vertices, np.bool_)
+    for p in range(store.n_parts):
+        vertices = store.part(p).vertices
+        if vertices.size == 0:
+            continue
+        if vertices.min() < 0 or vertices.max() >= seen.size or (np.diff(vertices) <= 0).any():
+            raise InputError(f"{_name(store, p)}: vertices must increase and be from 0 to {seen.size - 1}")
+        if seen[vertices].any():
+            again = int(vertices[np.argmax(seen[vertices])])
+            raise InputError(f"{_name(store, p)}: parts must not overlap, got vertex {again} in another part too")
+        seen[vertices] = True
+    if not seen.all():
+        raise InputError(
+            f"{quoted(store.folder)}: parts must hold every vertex, and vertex {int(np.argmin(seen))} is missing"
+        )
+
+
+def check_part(store: FolderStore, p: int) -> list[int]:
+    """Look at the files and the numbers of a part.
+
+    Returns
+    -------
+    list of int
+        For each part, a sum over all edges to it that does not depend on their order or direction. Of the part itself
+        that of one direction less that of the other: zero.
+    """
+    for name, wanted in store.checksums[p].items():
+        if checksum(store.folder / store.folders[p] / name) != wanted:
+            raise InputError(f"{_name(store, p)}/{name} is not the file that the manifest names: its checksum differs")
+    part = store.part(p)
+    indptr, columns = part.rows.indptr, np.asarray(part.rows.columns, np.int64)
+    weights = np.asarray(part.rows.weights)
+    if indptr[0] != 0 or indptr[-1] != columns.size or (np.diff(indptr) < 0).any():
+        raise InputError(f"{_name(store, p)}: `indptr` must rise from 0 to the number of entries")
+    if columns.size and not (columns.min() >= 0 and columns.max() < store.n_vertices):
+        raise InputError(f"{_name(store, p)}: `columns` must be from 0 to {store.n_vertices - 1}")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise InputError(f"{_name(store, p)}: `weights` must be finite and at least 0")
+    rows = np.repeat(np.arange(store.starts[p], store.starts[p + 1]), np.diff(indptr))
+    _check_rows(store, p, rows, columns, weights)
+    return _edge_sums(store, p, rows, columns, weights)
+
+
+def _check_rows(store: FolderStore, p: int, rows: IntArray, columns: IntArray, weights: FloatArray) -> None:
+    part, n = store.part(p), int(store.starts[p + 1] - store.starts[p])
+    itself = np.bincount(rows[rows == columns] - store.starts[p], minlength=n)
+    if (itself != 1).any():
+        raise InputError(f"{_name(store, p)}: every row must have one entry for the vertex itself")
+    pairs = np.sort(rows * np.int64(store.n_vertices) + columns) if store.n_vertices < 2**31 else np.zeros(0, np.int64)
+    if (np.diff(pairs) == 0).any():
+        raise InputError(f"{_name(store, p)}: a row must have one entry for each neighbour")
+    sums = np.bincount(rows - store.starts[p], weights=weights, minlength=n)
+    allowed = 1e-12 * (np.diff(part.rows.indptr) + 8) * np.abs(sums)
+    if (np.abs(sums - part.rows.degrees) > allowed).any() or (sums > store.max_degree * (1 + 1e-12)).any():
+        raise InputError(f"{_name(store, p)}: `degrees` must be the sums of the weights of the rows")
+
+
+def _edge_sums(store: FolderStore, p: int, rows: IntArray, columns: IntArray, weights: FloatArray) -> list[int]:
+    beside = rows != columns
+    rows, columns, weights = rows[beside], columns[beside], weights[beside]
+    low, high = np.minimum(rows, columns).astype(np.uint64), np.maximum(rows, columns).astype(np.uint64)
+    bits = _mixed(_mixed(_mixed(low) ^ high) ^ np.ascontiguousarray(weights).view(np.uint64))
+    owners = np.searchsorted(store.starts, columns, side="right") - 1
+    back = (owners == p) & (rows > columns)
+    bits[back] = ~bits[back] + np.uint64(1)  # less, in whole numbers without a sign
+    sums = np.zeros(store.n_parts, np.uint64)
+    np.add.at(sums, owners, bits)
+    if sums[p] != 0:
+        raise InputError(f"{_name(store, p)}: the two directions of every edge must have the same weight")
+    return [int(one) for one in sums]
+
+
+def _mixed(numbers: Array) -> Array:
+    """Return whole numbers with all bits spread."""
+    for factor, shift in zip(_SPREAD, (29, 32, 31), strict=True):
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * factor
+    return numbers ^ (numbers >> np.uint64(30))
+
+
+def _name(store: FolderStore, p: int) -> str:
+    return quoted(store.folder / store.folders[p])

@@ -1,0 +1,430 @@
+"""The Laplacian of a graph in parts: what filters take where one memory is not enough."""
+
+from __future__ import annotations
+
+import weakref
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from cayleygsp._memory import format_bytes
+from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
+from cayleygsp._validation import check_choice, check_integer, check_positive
+from cayleygsp.distributed.executor import Executor, Progress
+from cayleygsp.distributed.partition import partition_labels
+from cayleygsp.distributed.parts import Store, cut_graph
+from cayleygsp.distributed.series import Exchange, cheapest_hops, plan_exchange, sum_in_parts
+from cayleygsp.distributed.spectrum_parts import SpectrumInParts
+from cayleygsp.distributed.steps import Program, count_rings
+from cayleygsp.distributed.worker_cache import CACHE
+from cayleygsp.graph import as_adjacency
+from cayleygsp.laplacians import KINDS, Laplacian, check_degrees
+from cayleygsp.spectrum import LanczosBound
+
+# Degrees after which states are kept in two places, unless the user says otherwise.
+KEEP_EVERY = 64
+
+# Rings around a part that are looked at when degrees for one exchange are chosen, and how many vertices they may have
+# relative to the part, or at all.
+_MOST_HOPS = 64
+_MOST_AROUND, _FREE_AROUND = 0.5, 20_000
+
+
+class DistributedLaplacian(Laplacian):
+    r"""The Laplacian Δ of a graph that is cut into parts, each of which is worked on by itself.
+
+    Every filter takes it, with the method "chebyshev": degree, coefficients and certificate are those of the graph in
+    one piece, and between the degrees the parts exchange the values at their borders and nothing else. Make one with
+    :meth:`from_graph`, :meth:`from_folder` or :func:`cayleygsp.distributed.cut_edges`.
+
+    Attributes
+    ----------
+    kind : {"combinatorial", "normalized"}
+        Which Laplacian it is.
+    n_parts : int
+        Number of parts.
+    part_sizes : tuple of int
+        Vertices of each part.
+    lmax, lmax_bound, lmin : float
+        As of :class:`cayleygsp.Laplacian`; computed in parts, the same numbers.
+    keep_every : int
+        Degrees after which the states of all parts are kept in two places.
+    degrees_per_exchange : int or None
+        Degrees that a part does for one exchange; None for as many as cost the fewest bytes.
+    progress : callable or None
+        Called as ``progress(degree, of_degrees)`` while a filter works.
+
+    Notes
+    -----
+    A part that does s degrees for one exchange takes the values of all vertices up to s edges away, and steps the rows
+    of those up to s - 1 edges away as well. What that costs is counted in bytes: values on their way, entries that two
+    parts read, and what a task takes beside its work.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.distributed import DistributedLaplacian
+    >>> graph = cg.gallery.grid(12)
+    >>> dL = DistributedLaplacian.from_graph(graph, 4, client="synchronous")
+    >>> dL
+    DistributedLaplacian(n_vertices=144, n_edges=264, kind='combinatorial', n_parts=4, lmax=7.89834)
+    >>> heat = cg.KernelFilter(dL, cg.responses.Heat(2.0), tol=1e-8)
+    >>> round(float(heat.localize(0).sum()), 6)
+    1.0
+    """
+
+    is_local = False
+
+    def __init__(
+        self,
+        store: Store,
+        kind: LaplacianKind,
+        executor: Executor,
+        *,
+        degrees_per_exchange: int | None = None,
+        keep_every: int = KEEP_EVERY,
+    ) -> None:
+        check_choice(kind, "kind", KINDS)
+        if degrees_per_exchange is not None:
+            degrees_per_exchange = check_integer(degrees_per_exchange, "degrees_per_exchange", at_least=1)
+        self.keep_every = check_integer(keep_every, "keep_every", at_least=1)
+        self.degrees_per_exchange = degrees_per_exchange
+        self.kind = kind
+        self.store = store
+        self.executor = executor
+        self.progress: Progress | None = None
+        self.lmin = 0.0
+        self.lock = RLock()
+        self._exchanges: dict[int, Exchange] = {}
+        self._hops: dict[tuple[int, int, str], int] = {}
+        self._rings: list[tuple[IntArray, IntArray]] | None = None
+        self._find_bounds()
+        weakref.finalize(self, CACHE.forget, store.token)
+
+    def _find_bounds(self) -> None:
+        """Let the parts say what is known of the spectrum."""
+        spectrum = self._spectrum()
+        if not all(one.is_finite for one in spectrum.facts):
+            check_degrees(np.array([np.inf]), self.kind, "graph")
+        check_degrees(np.array([self.store.max_degree]), self.kind, "graph")
+        self._n_edges = sum(one.n_entries for one in spectrum.facts) // 2
+        if self.kind == "normalized":
+            self.lmax_bound = 2.0 if spectrum.largest > 0 else 0.0
+        else:
+            self.lmax_bound = spectrum.collatz_wielandt()
+        self.lmax = self.lmax_bound
+        self.__dict__["lmax_lower"] = spectrum.lower()
+        self.__dict__["rounding_norm"] = spectrum.rounding_norm()
+
+    def _spectrum(self) -> SpectrumInParts:
+        return SpectrumInParts(self.executor, self.store, self._exchange(1), self.kind)
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: GraphLike,
+        n_parts: int,
+        kind: LaplacianKind = "combinatorial",
+        *,
+        partition: Any = "auto",
+        client: Any = None,
+        folder: str | Path | None = None,
+        degrees_per_exchange: int | None = None,
+        keep_every: int = KEEP_EVERY,
+    ) -> DistributedLaplacian:
+        """Cut a graph that is in memory.
+
+        Parameters
+        ----------
+        graph : Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            The graph.
+        n_parts : int
+            Number of parts; more than threads of all workers is no harm.
+        kind : {"combinatorial", "normalized"}
+            Which Laplacian.
+        partition : {"auto", "metis", "order"} or array_like of int, shape (n,)
+            METIS, which cuts few edges; ranges in the order of the vertices; METIS for up to 2·10⁷ entries and
+            otherwise the order; or the part of each vertex.
+        client : distributed.Client, str, "synchronous" or None
+            The cluster: a client, the address of a scheduler, or this process, one part after the other. By default the
+            client that is current, and where there is none a cluster of threads inside this process.
+        folder : str or pathlib.Path, optional
+            Where the parts are written for workers in other processes, which must see it: a new folder, that stays. By
+            default a temporary one.
+        degrees_per_exchange : int, optional
+            Degrees that a part does for one exchange; by default as many as cost the fewest bytes.
+        keep_every : int
+            Degrees after which states are kept in two places, so that a lost worker costs no more than these.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the graph, the parts or the kind are invalid.
+        ConnectionError
+            If there is no scheduler at the address.
+
+        Examples
+        --------
+        >>> import cayleygsp as cg
+        >>> from cayleygsp.distributed import DistributedLaplacian
+        >>> dL = DistributedLaplacian.from_graph(cg.gallery.ring(64), 3, "normalized", client="synchronous")
+        >>> dL.part_sizes, dL.lmax == cg.laplacian(cg.gallery.ring(64), "normalized").lmax
+        ((21, 21, 22), True)
+        """
+        n_parts = check_integer(n_parts, "n_parts", at_least=1)
+        check_choice(kind, "kind", KINDS)
+        W = as_adjacency(graph)
+        with np.errstate(over="ignore"):
+            check_degrees(W.sum(axis=1), kind, "graph")
+        labels = partition_labels(W, n_parts, partition)
+        from cayleygsp.distributed.connection import place_parts
+
+        store, executor = place_parts(cut_graph(W, labels, n_parts), client, folder)
+        return cls(store, kind, executor, degrees_per_exchange=degrees_per_exchange, keep_every=keep_every)
+
+    @classmethod
+    def from_folder(
+        cls,
+        folder: str | Path,
+        kind: LaplacianKind = "combinatorial",
+        *,
+        client: Any = None,
+        check: bool = True,
+        degrees_per_exchange: int | None = None,
+        keep_every: int = KEEP_EVERY,
+    ) -> DistributedLaplacian:
+        """Take parts that are in a folder, as :func:`cut_edges` or :meth:`from_graph` write them.
+
+        Parameters
+        ----------
+        folder : str or pathlib.Path
+            The folder, which all workers must see; see :mod:`cayleygsp.distributed.folder` for what is in it.
+        kind, client, degrees_per_exchange, keep_every
+            As for :meth:`from_graph`.
+        check : bool
+            Whether checksums and all numbers are looked at first, by the workers: files that are not those of the
+            manifest, parts that overlap or miss vertices, and edges whose halves differ are then found before any work.
+
+        Raises
+        ------
+        FileNotFoundError, InputError
+            If there is no such folder, or it does not hold parts of one undirected graph.
+        """
+        check_choice(kind, "kind", KINDS)
+        from cayleygsp.distributed.connection import executor_of, seen_store
+        from cayleygsp.distributed.folder import FolderStore
+        from cayleygsp.distributed.folder_checks import check_folder
+
+        executor = executor_of(client, FolderStore(folder).n_parts)
+        store = seen_store(folder, executor)
+        if check:
+            check_folder(store, executor)
+        return cls(store, kind, executor, degrees_per_exchange=degrees_per_exchange, keep_every=keep_every)
+
+    def __repr__(self) -> str:
+        return (
+            f"DistributedLaplacian(n_vertices={self.n_vertices}, n_edges={self.n_edges}, kind={self.kind!r}, "
+            f"n_parts={self.n_parts}, lmax={self.lmax:.6g})"
+        )
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return self.store.n_parts
+
+    @property
+    def part_sizes(self) -> tuple[int, ...]:
+        """Vertices of each part."""
+        return tuple(np.diff(self.store.starts).tolist())
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices n."""
+        return self.store.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges between different vertices."""
+        return self._n_edges
+
+    @property
+    def matrix(self) -> Any:  # type: ignore[override]
+        """Not there: the matrix is in parts."""
+        raise TypeError(
+            "this needs the matrix in one memory, and the Laplacian is in parts: use filters and banks with "
+            "method='chebyshev', or cayleygsp.laplacian of the graph"
+        )
+
+    @cached_property
+    def degrees(self) -> FloatArray:  # type: ignore[override]
+        """Weighted degrees of all vertices, brought to this process."""
+        degrees = np.empty(self.n_vertices)
+        for p in range(self.n_parts):
+            part = self.store.part(p)
+            degrees[part.vertices] = part.rows.degrees
+        return degrees
+
+    @property
+    def has_eigenbasis(self) -> bool:
+        """False: nothing dense is computed of a graph in parts."""
+        return False
+
+    def equals(self, other: Laplacian) -> bool:
+        """Return whether another Laplacian is the same one, on the same parts."""
+        if not isinstance(other, DistributedLaplacian):
+            return False
+        return self is other or (self.store is other.store and (self.kind, self.lmax) == (other.kind, other.lmax))
+
+    def with_lmax(self, lmax: float) -> DistributedLaplacian:
+        """Return the same Laplacian with another upper bound of its spectrum, see :meth:`Laplacian.with_lmax`."""
+        self.check_lmax(check_positive(lmax, "lmax"))
+        other = object.__new__(DistributedLaplacian)
+        other.__dict__.update(self.__dict__, lmax=float(lmax))
+        return other
+
+    def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
+        """Look for λ_max with a Lanczos run in parts, see :meth:`Laplacian.lanczos_bound`."""
+        return self._spectrum().lanczos(
+            check_integer(n_steps, "n_steps", at_least=1),
+            int(np.random.default_rng(rng).integers(2**31)),
+            floor=float(4 * np.finfo(np.float64).eps * self.rounding_norm),
+            at_least=self.lmax_lower,
+            at_most=self.lmax_bound,
+        )
+
+    def check_signals(self, signals: Any) -> Any:
+        """Return signals of shape (n,) or (n, m) that can be filtered; Dask arrays stay where they are."""
+        if type(signals).__module__.partition(".")[0] != "dask":
+            return super().check_signals(signals)
+        from cayleygsp.distributed.dask_signals import DaskSignals
+
+        return DaskSignals(signals, self)
+
+    def _exchange(self, hops: int) -> Exchange:
+        if hops not in self._exchanges:
+            self._exchanges[hops] = plan_exchange(self.executor, self.store, hops)
+        return self._exchanges[hops]
+
+    def _choose_hops(self, degree: int, n_columns: int, dtype: Any) -> int:
+        """Return the degrees for one exchange."""
+        most = max(min(degree, self.keep_every), 1)
+        if most == 1 or self.n_parts == 1:
+            return most
+        if self.degrees_per_exchange is not None:
+            return min(self.degrees_per_exchange, degree)
+        key = (degree, n_columns, np.dtype(dtype).str)
+        if key not in self._hops:
+            item = np.dtype(dtype).itemsize
+            rings = self._count_rings()
+            self._hops[key] = cheapest_hops(self.executor, rings, most, n_columns * item, 4.0 + item * n_columns)
+        return self._hops[key]
+
+    def _count_rings(self) -> list[tuple[IntArray, IntArray]]:
+        if self._rings is None:
+            most = [int(max(_MOST_AROUND * size, _FREE_AROUND)) for size in self.part_sizes]
+            calls = [
+                self.executor.call(p, count_rings, self.store, p, _MOST_HOPS, most[p]) for p in range(self.n_parts)
+            ]
+            self._rings = self.executor.values(self.executor.commit(calls))
+        return self._rings
+
+    def sum_series(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
+        r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and how it was done.
+
+        Parameters
+        ----------
+        lmax, coeffs, dtype
+            As for :func:`cayleygsp.engine.recurrence.sum_series`.
+        f : numpy.ndarray, shape (n, m), or what signals in parts give
+            Signals.
+        """
+        if not isinstance(f, np.ndarray):
+            return f.sum_series(lmax, coeffs, dtype)
+        with self.lock:
+            return self._sum_array(lmax, coeffs, f, dtype)
+
+    def _sum_array(self, lmax: float, coeffs: FloatArray, f: Array, dtype: Any) -> tuple[Array, str]:
+        vertices = [self.store.part(p).vertices for p in range(self.n_parts)]
+        pieces = [self.executor.put(p, self._rows_of(f, p, own)) for p, own in enumerate(vertices)]
+        answers, note = self.sum_pieces(lmax, coeffs, pieces, f.shape[1], dtype)
+        out = np.empty((coeffs.shape[0], *f.shape), dtype)
+        for own, y in zip(vertices, self.executor.values(answers), strict=True):
+            out[:, own] = y
+        self.executor.close()
+        return out, note
+
+    def _rows_of(self, f: Array, p: int, vertices: IntArray) -> Array:
+        if self.store.in_order:
+            return f[self.store.starts[p] : self.store.starts[p + 1]]
+        return f[vertices]
+
+    def sum_pieces(
+        self, lmax: float, coeffs: FloatArray, pieces: list[Any], n_columns: int, dtype: Any
+    ) -> tuple[list[Any], str]:
+        """Sum series of signals that are where the parts are.
+
+        Parameters
+        ----------
+        lmax, coeffs, dtype
+            As for :meth:`sum_series`.
+        pieces : list of Handle
+            The signals of each part, shape (n_own, m).
+        n_columns : int
+            Number m of columns.
+
+        Returns
+        -------
+        answers : list of Handle
+            Of each part, shape (n_filters, n_own, m).
+        note : str
+            How it was done.
+        """
+        degree, dtype = coeffs.shape[1] - 1, np.dtype(dtype)
+        exchange = self._exchange(self._choose_hops(degree, n_columns, dtype))
+        program = Program(self.kind, lmax, coeffs, dtype.str, exchange.hops, self.executor.n_threads)
+        answers = sum_in_parts(self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
+        return answers, self._describe(exchange, degree, n_columns * dtype.itemsize)
+
+    def exchanged_bytes(self, degree: int, n_columns: int = 1, dtype: Any = np.float64) -> int:
+        """Return the bytes that go from part to part for a series, by the count of the values.
+
+        Parameters
+        ----------
+        degree : int
+            Of the series, at least 1.
+        n_columns : int
+            Real signals.
+        dtype : dtype
+            Precision that is worked in.
+        """
+        exchange = self._exchange(self._choose_hops(degree, n_columns, dtype))
+        return exchange.entries(degree) * n_columns * np.dtype(dtype).itemsize
+
+    def halo_sizes(self) -> list[int]:
+        """Return how many values each part takes from others for one degree."""
+        return [sum(int(counts[1]) for counts in takes.values()) for takes in self._exchange(1).counts]
+
+    def neighbouring_parts(self) -> list[int]:
+        """Return from how many others each part takes values for one degree."""
+        return [len(takes) for takes in self._exchange(1).counts]
+
+    def _describe(self, exchange: Exchange, degree: int, row_bytes: int) -> str:
+        n_bytes = exchange.entries(degree) * row_bytes
+        if self.n_parts == 1:
+            return f"1 part {self.executor.words}"
+        per = "every degree" if exchange.hops == 1 else f"every {exchange.hops} degrees"
+        return f"{self.n_parts} parts {self.executor.words}, {format_bytes(n_bytes)} between them, exchanged {per}"
+
+    def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
+        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence per filter, and how."""
+        total, note = self.sum_series(lmax, coeffs[:1], f[0], dtype)
+        for i in range(1, len(f)):
+            y, note = self.sum_series(lmax, coeffs[i : i + 1], f[i], dtype)
+            total += y
+        return total[0], f"{len(f)} recurrences, each of {note}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError("a DistributedLaplacian cannot be pickled: it holds a cluster; write its parts to a folder")

@@ -1,0 +1,75 @@
+"""What a process has prepared for the parts that it works on: made once, and dropped when there is too much of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock, RLock
+from typing import Any, Protocol
+
+# Share of a worker's memory limit that prepared matrices may take, and bytes where there is no limit.
+_SHARE = 0.45
+_NO_LIMIT = 2**40
+
+
+class Sized(Protocol):
+    """Something that knows how many bytes it takes."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its arrays."""
+
+
+class WorkerCache:
+    """Values by their keys, the oldest of which are dropped when they take more than a number of bytes.
+
+    Examples
+    --------
+    >>> from cayleygsp.distributed.worker_cache import WorkerCache
+    >>> class Thing:
+    ...     n_bytes = 10
+    >>> cache = WorkerCache()
+    >>> first = cache.get("a", Thing, limit=15)
+    >>> cache.get("a", Thing, limit=15) is first
+    True
+    >>> other = cache.get("b", Thing, limit=15)
+    >>> cache.get("a", Thing, limit=15) is first
+    False
+    """
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[Hashable, Sized] = OrderedDict()
+        self._making: dict[Hashable, RLock] = {}
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Any], limit: int) -> Any:
+        """Return a value, made now if it is not there; threads that ask for the same wait for one to make it."""
+        with self._lock:
+            making = self._making.setdefault(key, RLock())
+        with making:
+            with self._lock:
+                if key in self._values:
+                    self._values.move_to_end(key)
+                    return self._values[key]
+            value = make()
+            with self._lock:
+                self._values[key] = value
+                while len(self._values) > 1 and sum(one.n_bytes for one in self._values.values()) > limit:
+                    dropped, _ = self._values.popitem(last=False)
+                    self._making.pop(dropped, None)
+            return value
+
+    def forget(self, token: str) -> None:
+        """Drop everything whose key begins with a token."""
+        with self._lock:
+            for key in [one for one in self._values if isinstance(one, tuple) and one[0] == token]:
+                del self._values[key]
+                self._making.pop(key, None)
+
+
+CACHE = WorkerCache()
+
+
+def memory_share(limit: int | None) -> int:
+    """Return the bytes that prepared matrices may take in a process with a memory limit, or without one."""
+    return int(_SHARE * limit) if limit else _NO_LIMIT

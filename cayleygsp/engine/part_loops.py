@@ -1,0 +1,61 @@
+"""Compiled loops for one part of a graph: some steps of the recurrence on its rows and on rows around it.
+
+The rows of a part stand first, then those around it, nearest first. Values at the rim are not stepped, and what is
+wrong there moves one row inwards with each step: step q is done on the rows below ``limits[q]`` alone. Only rows of the
+part itself are added up. Graphs come as :meth:`~cayleygsp.engine.packed.KernelGraph.scaled` returns them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayleygsp.engine.blocks import sum_rows
+from cayleygsp.engine.board import MORE, claim, finish
+from cayleygsp.engine.compiling import compiled
+from cayleygsp.engine.one_signal import STRIP, sum_signal_rows
+from cayleygsp.engine.schedule import due_terms, step_weights
+
+
+@compiled()
+def advance_signal(graph, chunks, coeffs, before, limits, t_old, t, out, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Do degrees before + 1, before + 2, … on one signal; ``out`` has the rows of the part alone."""
+    n_chunks, new, n_own = chunks.size - 1, np.empty(STRIP, t.dtype), np.uint64(out.shape[1])
+    nothing = np.zeros((0, 3), coeffs.dtype)
+    for _ in range(budget):
+        ticket = claim(board, mine)
+        if ticket < 0:
+            return ticket
+        step, q = divmod(ticket, n_chunks)
+        k = before + step + 1
+        c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
+        now, old = (t_old, t) if step & 1 else (t, t_old)
+        first, last = chunks[q], min(chunks[q + 1], limits[step])
+        if first < n_own:
+            sum_signal_rows(first, min(last, n_own), graph, c, now, old, out, a, k < 3, new, ahead)
+        if n_own < last:
+            sum_signal_rows(max(first, n_own), last, graph, c, now, old, out, nothing, False, new, ahead)
+        finish(board)
+    return MORE
+
+
+@compiled()
+def advance_block(graph, chunks, coeffs, before, limits, t_old, t, out, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Do degrees before + 1, before + 2, … on a block; ``out`` has the rows of the part alone."""
+    n_chunks, n_own = chunks.size - 1, np.uint64(out.shape[1])
+    nothing = np.zeros((0, 3), coeffs.dtype)
+    for _ in range(budget):
+        ticket = claim(board, mine)
+        if ticket < 0:
+            return ticket
+        step, q = divmod(ticket, n_chunks)
+        k = before + step + 1
+        c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
+        now, old = (t_old, t) if step & 1 else (t, t_old)
+        first, last = chunks[q], min(chunks[q + 1], limits[step])
+        if first < n_own:
+            # blocks as long as the outputs, whose places are counted by their length; neighbours lie beyond it
+            sum_rows(first, min(last, n_own), graph, c, now[:n_own], old[:n_own], out, a, k < 3)
+        if n_own < last:
+            sum_rows(max(first, n_own), last, graph, c, now, old, out, nothing, False)
+        finish(board)
+    return MORE

@@ -1,0 +1,152 @@
+"""The pages of the API: one per public module, with every name that it exports, written before the build reads them."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from generated import write_if_changed
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+
+#: Public modules in the order in which they are met; those that are not there yet are left out.
+MODULES = {
+    "cayleygsp": "Graphs, Laplacians, filters",
+    "cayleygsp.responses": "Responses",
+    "cayleygsp.tasks": "Tasks",
+    "cayleygsp.design": "Filter design",
+    "cayleygsp.zoom": "The zoom",
+    "cayleygsp.bounds": "Error bounds",
+    "cayleygsp.localization": "Localization",
+    "cayleygsp.density": "Spectral density",
+    "cayleygsp.lowest": "Lowest frequencies",
+    "cayleygsp.coarsening": "Coarsening",
+    "cayleygsp.gallery": "Built-in graphs",
+    "cayleygsp.io": "Files",
+    "cayleygsp.plotting": "Pictures",
+    "cayleygsp.plotting.task_figures": "Whole figures of tasks",
+    "cayleygsp.pygsp_filters": "Inside PyGSP",
+    "cayleygsp.nn": "Trainable layers",
+    "cayleygsp.distributed": "Several processes",
+    "cayleygsp.explorer": "The explorer",
+}
+
+
+def is_there(module: str) -> bool:
+    """Return whether a module of the package exists, without importing more than its parents."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def documented_above(module: str) -> set[str]:
+    """Return the names of a module that the package itself exports too: they have their pages there."""
+    package, loaded = import_module("cayleygsp"), import_module(module)
+    if loaded is package:
+        return set()
+    shared = set(package.__all__) & set(getattr(loaded, "__all__", []))
+    return {name for name in shared if getattr(package, name) is getattr(loaded, name)}
+
+
+def public_names(module: str) -> dict[str, list[str]]:
+    """Return the names that a module exports, by kind; modules among them have pages of their own."""
+    loaded = import_module(module)
+    own = [name for name, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
+    kinds: dict[str, list[str]] = {"Functions": [], "Classes": [], "Types and constants": []}
+    for name in getattr(loaded, "__all__", [name for name in own if not name.startswith("_")]):
+        value = getattr(loaded, name)
+        if inspect.ismodule(value) or name in documented_above(module):
+            continue
+        kind = (
+            "Classes" if inspect.isclass(value) else "Functions" if inspect.isroutine(value) else "Types and constants"
+        )
+        kinds[kind].append(name)
+    return {kind: sorted(names, key=str.lower) for kind, names in kinds.items() if names}
+
+
+def constant(module: str, name: str) -> list[str]:
+    """Return the lines for a constant, with its value, or for a type of an argument."""
+    value = getattr(import_module(module), name)
+    is_type = getattr(type(value), "__module__", "") in ("typing", "types", "collections.abc")
+    text = "A type, for annotations of arguments." if is_type else "A constant of the module."
+    shown = [] if is_type else [f"   :value: {value!r}"]
+    return [f".. py:data:: {name}", *shown, "", f"   {text}", ""]
+
+
+def module_page(module: str, title: str) -> str:
+    """Return the page of a module: its docstring, then a table of its names for each kind."""
+    heading = f"{title}: ``{module}``"
+    lines = [heading, "=" * len(heading), "", f".. automodule:: {module}", "   :no-members:", ""]
+    lines += [f".. currentmodule:: {module}", ""]
+    for kind, names in public_names(module).items():
+        if kind == "Types and constants":
+            lines += [kind, "-" * len(kind), ""]
+            for name in names:
+                lines += constant(module, name)
+            continue
+        lines += [kind, "-" * len(kind), "", ".. autosummary::", "   :toctree: names", ""]
+        lines += [f"   {name}" for name in names] + [""]
+    if documented_above(module):
+        links = ", ".join(f":obj:`cayleygsp.{name}`" for name in sorted(documented_above(module)))
+        lines += [f"Also here: {links}.", ""]
+    return "\n".join(lines)
+
+
+def write_pages(app: Sphinx, config: Config) -> None:
+    """Write the pages of all modules and the list of them, if they have changed."""
+    folder = Path(app.srcdir, "api", "generated")
+    there = {module: title for module, title in MODULES.items() if is_there(module)}
+    pages = {f"{module}.rst": module_page(module, title) for module, title in there.items()}
+    for name, text in pages.items():
+        write_if_changed(folder / name, text)
+    for path in folder.glob("*.rst"):
+        if path.name not in pages:
+            path.unlink()
+
+
+def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.Element) -> nodes.Element | None:
+    """Find a name by its last parts: docstrings name things as the code that they stand in does.
+
+    An attribute leads to its class, whose page has it; a module without a page is a name and no link.
+    """
+    if node.get("refdomain") != "py":
+        return None
+    target = node["reftarget"]
+    homes = homes_of(env, target) or (homes_of(env, target.rpartition(".")[0]) if "." in target else [])
+    if homes:
+        return env.domains.python_domain.resolve_xref(
+            env, node["refdoc"], app.builder, "obj", homes[0], node, contnode
+        )  # fmt: skip
+    return contnode if target.startswith("cayleygsp.") and is_there(target) else None
+
+
+def class_signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str, None] | None:
+    """Return the arguments of a class whose base has a ``__new__`` that takes anything, as scipy's operators have."""
+    if what != "class" or signature != "(*args, **kwargs)" or "__init__" not in vars(obj):
+        return None
+    arguments = list(inspect.signature(obj.__init__).parameters.values())[1:]
+    return str(inspect.Signature([one.replace(annotation=inspect.Parameter.empty) for one in arguments])), None
+
+
+def homes_of(env: BuildEnvironment, target: str) -> list[str]:
+    """Return the documented names that end as a target does, the shortest first."""
+    ending = "." + target.rpartition("cayleygsp.")[2]
+    objects = env.domains.python_domain.objects
+    return sorted((name for name in objects if f".{name}".endswith(ending)), key=lambda name: (len(name), name))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the pages before autosummary looks for its tables."""
+    app.connect("config-inited", write_pages)
+    app.connect("missing-reference", resolve)
+    app.connect("autodoc-process-signature", class_signature)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
