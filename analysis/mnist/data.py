@@ -87,7 +87,10 @@ def load_digits(config: Config) -> Digits:
         parts = images[:n_fitted], labels[:n_fitted], images[n_fitted:], labels[n_fitted:]
     else:
         parts = _mnist()
-    for name, wanted, available in (("n_validation + n_train", n_fitted, parts[0]), ("n_test", config.n_test, parts[2])):
+    for name, wanted, available in (
+        ("n_validation + n_train", n_fitted, parts[0]),
+        ("n_test", config.n_test, parts[2]),
+    ):
         if wanted > len(available):
             raise ValueError(f"`{name}` must be at most {len(available)} for {MNIST}, got {wanted}")
     first = slice(config.n_validation)

@@ -17,7 +17,7 @@ from analysis._tables import Table
 from analysis.mnist.data import is_there
 from analysis.mnist.figure import draw
 from analysis.mnist.page import markdown
-from analysis.mnist.results import collect, cost_table, accuracy_table
+from analysis.mnist.results import accuracy_table, collect, cost_table
 from analysis.mnist.settings import ALL_MODELS, DRAWN, FULL, MODELS, QUICK, QUICK_MODELS
 from analysis.mnist.training import train
 
