@@ -25,7 +25,7 @@ from cayleygsp.distributed.executor import Executor, Handle, Kept
 _SMALL_BYTES = 2**16
 
 # Seconds between questions whether the scheduler has taken a graph.
-_MOMENT = 1e-3
+_MOMENT, _LONGEST_MOMENT = 1e-3, 0.1
 
 # Arrays for workers that are threads of this process.
 _ARRAYS: dict[str, Array] = {}
@@ -134,11 +134,13 @@ class ClusterExecutor(Executor):
 
     def _settle(self, future: Future) -> None:
         """Return when the scheduler knows tasks that were sent: only then what they need may be let go."""
-        while future.status == "pending":
+        pause = _MOMENT
+        while future.status == "pending" and self.client.status == "running":
             states = self.client.sync(self.client.scheduler.get_task_status, keys=[future.key])
             if states[future.key] is not None:
                 return
-            time.sleep(_MOMENT)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_MOMENT)
 
     def values(self, handles: Sequence[Handle]) -> list[Any]:
         """Bring results to this process."""

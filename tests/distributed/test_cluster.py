@@ -123,51 +123,13 @@ def slow_filter(client, **options):
     return dL, heat, f, wanted
 
 
-class CountSteps(SchedulerPlugin):
-    """Count blocks of degrees that were done, also those that were done again; kill a process at one of them."""
-
-    def __init__(self, kill_at, pid):
-        self.n_steps, self.kill_at, self.pid = 0, kill_at, pid
-
-    def transition(self, key, start, finish, *args, **kwargs):
-        if "-advance-" in str(key) and (start, finish) == ("processing", "memory"):
-            self.n_steps += 1
-            if self.n_steps == self.kill_at:
-                os.kill(self.pid, signal.SIGKILL)
-
-
-def test_a_killed_worker_costs_no_more_than_the_degrees_since_states_were_kept(client):
-    _, heat, f, wanted = slow_filter(client)
-    # four parts and two blocks between kept states; in the midst of the sixth interval
-    address, pid = sorted(client.run(os.getpid).items())[0]
-    steps = CountSteps(5 * 8 + 5, pid)
-    client.cluster.scheduler.add_plugin(steps, name="steps")
-    y, info = heat.filter(f, return_info=True)
-    client.cluster.scheduler.remove_plugin("steps")
-    np.testing.assert_allclose(y, wanted, atol=1e-12)
-    assert pid not in client.run(os.getpid).values()
-    assert info.n_matvecs > 300
-    needed = -(-info.n_matvecs // 16) * 4
-    assert needed <= steps.n_steps <= needed + 8
-    assert address not in client.nthreads()
-
-
-def have_workers(client, n_workers):
-    """Wait until there are so many, also on a busy machine after one was killed."""
-    client.cluster.scale(n_workers)
-    client.wait_for_workers(n_workers, timeout=240)
-
-
 def test_a_worker_that_comes_late_helps(client):
-    have_workers(client, 1)
     dL, heat, f, wanted = slow_filter(client)
-    dL.progress = lambda degree, of: have_workers(client, 2) if degree == 32 else None
+    dL.progress = lambda degree, of: client.cluster.scale(3) if degree == 32 else None
     np.testing.assert_allclose(heat @ f, wanted, atol=1e-12)
-    assert len(client.nthreads()) == 2
 
 
 def test_a_worker_that_its_memory_limit_pauses_holds_nothing_up(client):
-    have_workers(client, 2)
     _, heat, f, wanted = slow_filter(client)
     address = sorted(client.run(os.getpid))[0]
 
@@ -199,6 +161,35 @@ def test_threads_may_filter_at_the_same_time(graphs, signals):
         thread.join()
     for i, y in enumerate(answers):
         np.testing.assert_allclose(y, local(signals)[0] * (i + 1), atol=1e-11)
+
+
+class CountSteps(SchedulerPlugin):
+    """Count blocks of degrees that were done, also those that were done again; kill a process at one of them."""
+
+    def __init__(self, kill_at, pid):
+        self.n_steps, self.kill_at, self.pid = 0, kill_at, pid
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        if "-advance-" in str(key) and (start, finish) == ("processing", "memory"):
+            self.n_steps += 1
+            if self.n_steps == self.kill_at:
+                os.kill(self.pid, signal.SIGKILL)
+
+
+def test_a_killed_worker_costs_no_more_than_the_degrees_since_states_were_kept(client):
+    _, heat, f, wanted = slow_filter(client)
+    # four parts and two blocks between kept states; in the midst of the sixth interval
+    address, pid = sorted(client.run(os.getpid).items())[0]
+    steps = CountSteps(5 * 8 + 5, pid)
+    client.cluster.scheduler.add_plugin(steps, name="steps")
+    y, info = heat.filter(f, return_info=True)
+    client.cluster.scheduler.remove_plugin("steps")
+    np.testing.assert_allclose(y, wanted, atol=1e-12)
+    assert pid not in client.run(os.getpid).values()
+    assert info.n_matvecs > 300
+    needed = -(-info.n_matvecs // 16) * 4
+    assert needed <= steps.n_steps <= needed + 8
+    assert address not in client.nthreads()
 
 
 def test_a_folder_that_workers_do_not_see(client, tmp_path, monkeypatch):
