@@ -1,4 +1,4 @@
-"""The paper's MNIST network: two convolutions with pooling by four on the graph of the pixels, then two dense layers."""
+"""The paper's MNIST network: two convolutions with pooling by four on the graph of the pixels, two dense layers."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Ranks:
         return indices[self.rank :: self.size] if self.size > 1 else indices
 
     def weight(self, indices: Tensor) -> float:
-        """Return the factor of the mean loss of this share, so that the mean over all processes is that of the batch."""
+        """Return the factor of the mean loss of this share that makes the mean over all processes that of the batch."""
         return len(self.share(indices)) * self.size / len(indices)
 
     def total(self, number: float) -> float:

@@ -63,8 +63,6 @@ class Laplacian:
     array([[ 1., -1.,  0.],
            [-1.,  2., -1.],
            [ 0., -1.,  1.]])
-    >>> bool(L.eigenvalues[-1] <= L.lmax), L.lmax_guaranteed
-    (True, True)
     """
 
     is_local: bool = True  # whether the matrix is in the memory of this process

@@ -48,8 +48,11 @@ OF_THE_WHOLE = {
     "nn/test_forks.py": "layers and filters in worker processes",
 }
 
-# The report on everything stands above the scripts: it shows what these two compute in small.
-SHOWN_BY_THE_REPORT = {("report", "community"), ("report", "complexity"), ("report", "cora"), ("report", "movielens")}
+# The report on everything stands above the scripts: it shows what these compute in small.
+SHOWN_BY_THE_REPORT = {("report", "community"), ("report", "complexity"), ("report", "cora")} | {
+    ("report", "mnist"),
+    ("report", "movielens"),
+}
 
 
 def modules() -> dict[str, Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 # Degree of the series, that of a filter with h·λmax of about 30 to 1e-6.
 DEGREE, QUICK_DEGREE = 120, 12
 
@@ -9,8 +11,9 @@ DEGREE, QUICK_DEGREE = 120, 12
 STRONG, QUICK_STRONG = 1_000_000, 2_500
 WEAK, QUICK_WEAK = 250_000, 900
 
-# Worker processes of one thread.
-WORKERS, QUICK_WORKERS = (1, 2, 4), (1, 2)
+# Worker processes of one thread: no more than the machine has processors for, and two at least.
+WORKERS = tuple(n for n in (1, 2, 4, 8, 16) if n <= max(os.cpu_count() or 1, 2))
+QUICK_WORKERS = (1, 2)
 
 # The graph of the target: two workers against one process with two threads.
 TARGET, QUICK_TARGET = 10_000_000, 10_000
@@ -18,7 +21,7 @@ TARGET_RATIO = 1.5
 
 # Parts whose halos are counted, and vertices of the graph that is cut.
 HALO_PARTS, QUICK_HALO_PARTS = (2, 4, 8, 16, 32, 64), (2, 4)
-HALO_VERTICES, QUICK_HALO_VERTICES = 250_000, 2_500
+HALO_VERTICES, QUICK_HALO_VERTICES = 100_000, 2_500
 
 # Memory limit of a worker in the run with a graph that is three times as large, and its workers and parts.
 LIMIT_BYTES = 420 * 2**20

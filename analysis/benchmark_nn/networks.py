@@ -28,8 +28,8 @@ def cheb_layer(exact: bool) -> Callable[[int, int, int], nn.Module]:
     """Return how Chebyshev layers are made: by recurrences, but for ``exact`` on coarse levels."""
 
     def make(level: int, in_channels: int, out_channels: int) -> nn.Module:
-        method = "exact" if exact and level else "recurrence"
-        return ChebConv(in_channels, out_channels, TERMS, bias=False, method=method)
+        is_exact = exact and level > 0
+        return ChebConv(in_channels, out_channels, TERMS, bias=False, method="exact" if is_exact else "recurrence")
 
     return make
 
@@ -38,8 +38,8 @@ def cayley_layer(exact: bool) -> Callable[[int, int, int], nn.Module]:
     """Return how Cayley layers are made: by series, but for ``exact`` on coarse levels."""
 
     def make(level: int, in_channels: int, out_channels: int) -> nn.Module:
-        method = "exact" if exact and level else "chebyshev"
-        return CayleyConv(in_channels, out_channels, ORDER, bias=False, method=method, tol=TOL)
+        sizes, is_exact = (in_channels, out_channels), exact and level > 0
+        return CayleyConv(*sizes, ORDER, bias=False, method="exact" if is_exact else "chebyshev", tol=TOL)
 
     return make
 

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from analysis._comparison import Side, compare
 from analysis._document import Document
-from analysis._mnist_network import N_CLASSES, GraphNetwork, mnist_tree
+from analysis._mnist_network import N_CLASSES, GraphNetwork, Stage, mnist_tree
 from analysis._script import Step
 from analysis.benchmark_nn.networks import cheb_layer
 from analysis.benchmark_nn.problems import exact_copy, finish, relative_error, signals, weighted_edges
@@ -102,13 +102,15 @@ def _basis_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docu
     step("basis of the first layer from memory")
     tree = mnist_tree(sizes.side, args.seed)
     network = GraphNetwork(tree, cheb_layer(exact=True), sizes.features, sizes.hidden).to(args.device)
-    layer, graph = network.stages[0].convolution, network.stages[0].graph
+    stage = network.stages[0]
+    assert isinstance(stage, Stage)
+    layer, graph = stage.convolution, stage.graph
     assert isinstance(layer, ChebConv)
     x = signals(args.seed, 5 * sizes.batch, tree.n_vertices, 1, device=args.device)
     unit = ChebConv(1, TERMS, TERMS, bias=False).to(args.device)
     with torch.no_grad():
-        for k, lin in enumerate(unit.lins):
-            lin.weight.copy_(torch.eye(TERMS)[:, k : k + 1])
+        for k, parameter in enumerate(unit.parameters()):
+            parameter.copy_(torch.eye(TERMS)[:, k : k + 1])
         kept = unit(x, graph).half()
     chosen = torch.arange(0, len(x), 5, device=args.device)
 

@@ -135,7 +135,7 @@ class Inputs:
 
     @functools.cached_property
     def combinatorial(self) -> GraphLaplacian:
-        """The combinatorial Laplacian, with its largest eigenvalue as bound."""
+        """The combinatorial Laplacian, with the guaranteed bound of its spectrum in the place of λ_max."""
         return self._laplacian("combinatorial")
 
     def _laplacian(self, kind: LaplacianKind) -> GraphLaplacian:

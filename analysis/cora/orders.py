@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis._document import Document, page
-from analysis._experiment import beside, config_lines, grouped
+from analysis._experiment import beside, grouped
 from analysis._figures import plain_axes
 from analysis._tables import markdown_table
 from analysis.cora import paper
+from analysis.cora.results import run_lines, without_curves
 from analysis.cora.settings import (
     CAYLEY,
     CHEBNET,
@@ -78,7 +79,7 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
             }
         )
     kept = {model: dataclasses.asdict(recipe) for model, recipe in recipes.items()}
-    return {"rows": rows, "recipes": kept, "runs": list(results)}
+    return {"rows": rows, "recipes": kept, "runs": without_curves(results)}
 
 
 def label(row: Document) -> str:
@@ -144,7 +145,7 @@ def markdown(document: Document) -> str:
         "",
         f"Both networks: {' and '.join(map(str, cayley['hidden']))} hidden features, Adam with a learning rate of "
         f"{cayley['lr']:g}, dropout {cayley['dropout']:g}, weight decay {cayley['decay']:g}; more is in the JSON file.",
-        facts=config_lines(document),
+        facts=run_lines(document),
     )
 
 
@@ -157,12 +158,20 @@ def draw(document: Document) -> Figure:
     for row, coeffs in zip(axes, (COMPLEX, REAL), strict=True):
         for ax, laplacian in zip(row, (NORMALIZED, SCALED), strict=True):
             _draw_panel(ax, document, laplacian, coeffs)
-    axes[0, 0].legend(fontsize="small", frameon=False, loc="lower left")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    heights = [h for row in document["rows"] if row["laplacian"] != SHIFTED for h in _heights(row)]
+    if heights:
+        axes[0, 0].set_ylim(max(0, min(heights) - 2), max(heights) + 1)
     return figure
 
 
+def _heights(row: Document) -> list[float]:
+    """Return what is drawn of a bar, and the paper's."""
+    return [row["mean"] - row["sd"], row["mean"] + row["sd"], *([] if row["paper"] is None else [row["paper"]])]
+
+
 def _draw_panel(ax: Axes, document: Document, laplacian: str, coeffs: str) -> None:
-    lowest = []
     for k, (model, kind) in enumerate(((CHEBNET, REAL), (CAYLEY, coeffs))):
         rows = [r for r in document["rows"] if (r["model"], r["laplacian"], r["coeffs"]) == (model, laplacian, kind)]
         if not rows:
@@ -173,9 +182,6 @@ def _draw_panel(ax: Axes, document: Document, laplacian: str, coeffs: str) -> No
         ax.bar(x, y, 0.36, yerr=e, label=name, alpha=0.85, error_kw={"linewidth": 0.8}, **_STYLES[model])
         theirs = np.array([np.nan if row["paper"] is None else row["paper"] for row in rows])
         ax.plot(x, theirs, "k_", markersize=13, label="the paper's" if k else None)
-        lowest += [*(y - e), *theirs[np.isfinite(theirs)]]
-    if lowest:
-        ax.set_ylim(bottom=max(0, min(lowest) - 2))
     ax.set(xlabel="order r", ylabel="test accuracy, %", title=f"{LAPLACIANS[laplacian]}, {coeffs} coefficients")
     ax.title.set_fontsize("small")
     ax.set_xticks(sorted({row["order"] for row in document["rows"]}))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from analysis._document import Document, page
-from analysis._experiment import config_lines
 from analysis._tables import markdown_table
 from analysis.cora import paper
-from analysis.cora.results import accuracy_table, findings, recipe_table
+from analysis.cora.results import accuracy_table, findings, recipe_table, run_lines
 from analysis.cora.settings import DRAWN, EXTENDED, RANDOM, STANDARD
 
 _SPLITS = {
@@ -41,4 +40,4 @@ def markdown(document: Document) -> str:
         "that are learned; the paper's count no biases, zooms and filters of shared layers. Processor time is that of "
         "one thread on a machine that did other work too.",
     ]
-    return page(f"Citation network: the {config['split']} split", document, *lines, facts=config_lines(document))
+    return page(f"Citation network: the {config['split']} split", document, *lines, facts=run_lines(document))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis._document import Document, page
-from analysis._experiment import config_lines
 from analysis._figures import plain_axes
 from analysis._tables import markdown_table
 from analysis.cora.data import core_laplacian, load_graph
+from analysis.cora.results import run_lines
 from analysis.cora.settings import CAYLEY, CAYLEY16, EXTENDED, NAMES, NORMALIZED, STANDARD
 from cayleygsp._typing import FloatArray, LaplacianKind
 from cayleygsp.density import spectral_density
@@ -79,7 +79,7 @@ def markdown(document: Document) -> str:
         "Behind them the density of the eigenvalues.",
         "",
         *markdown_table(*table(document)),
-        facts=config_lines(document),
+        facts=run_lines(document),
     )
 
 
@@ -98,7 +98,7 @@ def draw(document: Document) -> Figure:
                 label = f"layer {layer + 1}, h about {h:.2g}" if one is same[0] else None
                 peak = np.abs(g).max() or 1.0
                 ax.plot(one["frequencies"], g / peak, color=_COLORS[layer % 2], alpha=0.6, linewidth=1, label=label)
-        ax.set(xlabel=f"eigenvalue of the {kind} Laplacian", title=f"{NAMES[model]}, {split} split", ylim=(-1.05, 1.05))
+        ax.set(xlabel=f"eigenvalue of the {kind} Laplacian", title=f"{NAMES[model]}, {split} split")
         ax.title.set_fontsize("small")
         if same:
             ax.legend(fontsize="small", frameon=False)

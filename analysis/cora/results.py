@@ -28,7 +28,25 @@ MARGIN = 1.5
 
 def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document:
     """Return one row per model with its recipe, and every run."""
-    return {"rows": [_row(row, results, recipes) for row in grouped(results, "accuracy")], "runs": list(results)}
+    rows = [_row(row, results, recipes) for row in grouped(results, "accuracy")]
+    return {"rows": rows, "runs": without_curves(results)}
+
+
+def run_lines(document: Document) -> list[str]:
+    """Say in Markdown what was asked for; recipes stand with the models."""
+    return [
+        f"- Data set: {document['config']['dataset']}",
+        f"- Runs: up to {document['n_runs']} of each kind, by {document['workers']} processes on {document['device']}; a "
+        "page of finished runs has as many as there were",
+    ]
+
+
+def without_curves(results: Sequence[Document]) -> list[Document]:
+    """Return the runs without the learned responses, which have a picture and a file of their own."""
+    return [
+        {**run, "numbers": {name: value for name, value in run["numbers"].items() if name != "responses"}}
+        for run in results
+    ]
 
 
 def _row(row: Document, results: Sequence[Document], recipes: dict[str, Recipe]) -> Document:
@@ -127,8 +145,14 @@ def _halves(document: Document) -> list[str]:
         return []
     apart = [row["mean"] - row["validation"] for row in document["rows"]]
     both = "; ".join(f"{NAMES[r['model']]} {(r['mean'] + r['validation']) / 2:.2f}" for r in document["rows"])
+    spectral = [row for row in document["rows"] if row["model"] in (CHEBNET, GCN, CAYLEY)]
+    order = " < ".join(NAMES[row["model"]] for row in sorted(spectral, key=lambda row: row["validation"]))
+    by_validation = (
+        [f"On the validation half the order of the spectral methods is {order}."] if len(spectral) > 1 else []
+    )
     return [
         f"The two halves are not alike: the same networks have {min(apart):+.2f} to {max(apart):+.2f} points on the "
         "test half, compared with the validation half, which chose them. The paper does not say which half is "
-        f"which. Means of both: {both}."
+        f"which. Means of both: {both}.",
+        *by_validation,
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ from analysis.cora.settings import (
     QUICK_MODELS,
     RANDOM,
     Recipe,
+    check_recipe,
     recipe_of,
 )
 from analysis.cora.training import train
@@ -63,6 +65,11 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
     """Reject invalid options, and fill in what was not given."""
     check_experiment_arguments(parser, args)
     args.model = list(dict.fromkeys(args.model or default_models(args.config.split, args.quick)))
+    try:
+        for model in args.model:
+            check_recipe(model, recipe_for(args, model), args.device)
+    except ValueError as error:
+        parser.error(str(error))
     if args.config.dataset != DRAWN:
         try:
             planetoid_files(args.config.dataset, args.data)
@@ -91,13 +98,9 @@ def results_of(args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run]) ->
     """Train what is not trained yet, unless that is not wanted; return the results."""
     job = functools.partial(train, data=args.data)
     experiment = Experiment(recipe.dataset, recipe, runs, job)
-    if args.finished:
-        folder = args.work / experiment.folder_name
-        experiment = dataclasses.replace(
-            experiment, runs=[run for run in runs if (folder / f"{run.key}.json").exists()]
-        )
-    if not experiment.runs:
-        return []
+    if args.finished:  # read as they are, while another process may compute more of them
+        paths = (args.work / experiment.folder_name / f"{run.key}.json" for run in runs)
+        return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
 
 

@@ -167,6 +167,14 @@ RECIPES: dict[tuple[str, str], Recipe] = {
 }
 
 
+def check_recipe(model: str, recipe: Recipe, device: str) -> None:
+    """Reject a recipe that a model has no network for."""
+    if model in (CAYLEY16, CAYLEY64, DECOUPLED) and recipe.laplacian != NORMALIZED:
+        raise ValueError(f"`laplacian` must be {NORMALIZED} for {model}, got {recipe.laplacian}")
+    if model == DCNN and device != "cpu":
+        raise ValueError(f"`device` must be cpu for {DCNN}, got {device}")
+
+
 def recipe_of(model: str, split: str) -> Recipe:
     """Return the recipe of a model; on random splits it is that of the standard one."""
     like = STANDARD if split == RANDOM else split

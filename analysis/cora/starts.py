@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis._document import Document, page
-from analysis._experiment import config_lines, grouped
+from analysis._experiment import grouped
 from analysis._figures import plain_axes
 from analysis._tables import markdown_table
+from analysis.cora.results import run_lines
 from analysis.cora.settings import ALL, CAYLEY16, STANDARD, WEIGHTS
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def markdown(document: Document) -> str:
         "features.",
         "",
         *markdown_table(*table(document)),
-        facts=config_lines(document),
+        facts=run_lines(document),
     )
 
 

@@ -30,8 +30,7 @@ def draw(document: Document) -> Figure:
 
     shown = [row for row in document["rows"] if row["filters"] and row["model"] != JACOBI]
     figure = Figure(figsize=(10, 3.2 + 3.9 * len(shown)), layout="constrained")
-    parts = figure.subfigures(1 + len(shown), 1, height_ratios=[3.2] + [3.9] * len(shown))
-    parts = np.atleast_1d(parts)
+    parts: Any = figure.subfigures(1 + len(shown), 1, height_ratios=[3.2] + [3.9] * len(shown), squeeze=False)[:, 0]
     _draw_courses(parts[0], document)
     for part, row in zip(parts[1:], shown, strict=True):
         _draw_filters(part, row, np.array(document["frequencies"]))
@@ -61,7 +60,8 @@ def _draw_courses(part: SubFigure, document: Document) -> None:
 def _draw_filters(part: SubFigure, row: Document, frequencies: np.ndarray[Any, Any]) -> None:
     """Draw filters of the first layer on the grid, above the responses of both layers."""
     part.suptitle(f"{NAMES[row['model']]}: filters of the largest norm", fontsize="small")
-    above, below = part.subfigures(2, 1, height_ratios=[1.2, 2.7])
+    halves: Any = part.subfigures(2, 1, height_ratios=[1.2, 2.7])
+    above, below = halves
     images = row["filters"][0]["images"]
     for ax, image in zip(np.atleast_1d(above.subplots(1, len(images))), images, strict=True):
         largest = max(map(abs, image)) or 1.0

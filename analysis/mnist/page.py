@@ -12,6 +12,7 @@ from analysis.mnist.settings import EXACT
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
     config = document["config"]
+    seeds = "1 seed" if document["n_runs"] == 1 else f"{document['n_runs']} seeds"
     second = (
         "in the eigenbasis of its graph, where a filter costs the same whatever its order is"
         if config["second"] == EXACT
@@ -21,8 +22,7 @@ def markdown(document: Document) -> str:
         "Digits on the graph of the pixels",
         document,
         f"Test accuracy of the last state after {config['epochs']} epochs, mean ± population standard deviation over "
-        f"{document['n_runs']} {'seed' if document['n_runs'] == 1 else 'seeds'}; in brackets the paper's figure and the "
-        "difference.",
+        f"{seeds}; in brackets the paper's figure and the difference.",
         "",
         *markdown_table(*accuracy_table(document)),
         "",
@@ -38,9 +38,9 @@ def markdown(document: Document) -> str:
         f"for validation, which decides nothing, {config['n_test']:,} for the test, which is made once, at the end.",
         "- Convolutions are on the 8-nearest-neighbour graph of the pixels and on its second coarsening; each is "
         "followed by pooling over four vertices. Fake vertices take no part.",
-        f"- Chebyshev filters have {2 * config['order'] + 1} terms, Cayley filters the order {config['order']}: as many "
-        f"coefficients, and a zoom per layer. The first layer computes by recurrences (Cayley filters by series with an "
-        f"error of at most {config['tol']:g}), the second {second}.",
+        f"- Chebyshev filters have {2 * config['order'] + 1} terms, Cayley filters the order {config['order']}: as "
+        "many coefficients, and a zoom per layer. The first layer computes by recurrences (Cayley filters by series "
+        f"with an error of at most {config['tol']:g}), the second {second}.",
         "- Weights and coefficients start normal, cut at two deviations; steepest descent with momentum; the learning "
         "rate falls after every epoch; squares of the dense layers are penalised; gradients are cut for Cayley filters "
         "alone, as in the authors' code.",

@@ -99,11 +99,11 @@ def findings(document: Document) -> list[str]:
     if cheb and cayley:
         ratio = cayley["test_seconds"] / cheb["test_seconds"]
         word = "within" if ratio <= MOST_RATIO else "not within"
+        apart = paper.TEST_SECONDS[CAYLEYNET] / paper.TEST_SECONDS[CHEBNET]
         step = cayley["step_seconds"] / cheb["step_seconds"]
         sentences.append(
             f"CayleyNet over ChebNet: {ratio:.2f} times the test time, {word} {MOST_RATIO}, and {step:.2f} times the "
-            f"training step; the paper's test times are {paper.TEST_SECONDS[CAYLEYNET] / paper.TEST_SECONDS[CHEBNET]:.1f} "
-            "times apart."
+            f"training step; the paper's test times are {apart:.1f} times apart."
         )
     return sentences + _jacobi_finding(document)
 

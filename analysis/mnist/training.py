@@ -111,7 +111,7 @@ def make_optimizer(network: nn.Module, config: Config, clips: bool) -> torch.opt
     dense = [p for name in ("dense", "out") for p in getattr(network, name).parameters()]
     known = set(map(id, dense))
     others = [p for p in network.parameters() if id(p) not in known]
-    groups = [{"params": dense, "weight_decay": config.penalty}, {"params": others}]
+    groups: list[dict[str, Any]] = [{"params": dense, "weight_decay": config.penalty}, {"params": others}]
     optimizer = torch.optim.SGD(groups, lr=config.lr, momentum=config.momentum, fused=True)
     if clips:
 

@@ -129,8 +129,8 @@ def _digits(classified: Document) -> Section:
     return Section(
         "Digits on the graph of the pixels, in small",
         [
-            f"Two convolutions on the graph of the pixels with Graclus pooling, trained on {config['n_train']} {digits} "
-            f"for {config['epochs']} epochs. The whole protocol is python -m analysis.mnist.",
+            f"Two convolutions on the graph of the pixels with Graclus pooling, trained on {config['n_train']} "
+            f"{digits} for {config['epochs']} epochs. The whole protocol is python -m analysis.mnist.",
         ],
         [
             Picture.from_figure(

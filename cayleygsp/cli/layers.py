@@ -78,6 +78,8 @@ def _names(prefixes: list[str]) -> list[str]:
 def _filters(state: Mapping[str, Any], prefix: str, real: bool, path: Path) -> list[NamedFilter]:
     from cayleygsp.explorer import NamedFilter
 
+    if f"{prefix}frequencies" not in state:
+        raise ValueError(f"{quoted(path)} must hold a state_dict: parameters by their names are no coefficients")
     shared = f"{prefix}coeffs" in state
     c = _array(state, f"{prefix}{'coeffs' if shared else 'weight'}", path)
     c = c[:, None, None] if c.ndim == 1 else c

@@ -251,7 +251,7 @@ class DistributedLaplacian(Laplacian):
         return self._n_edges
 
     @property
-    def matrix(self) -> Any:  # type: ignore[override]
+    def matrix(self) -> Any:
         """Not there: the matrix is in parts."""
         raise TypeError(
             "this needs the matrix in one memory, and the Laplacian is in parts: use filters and banks with "

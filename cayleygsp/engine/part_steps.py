@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cayleygsp._typing import Array, FloatArray, IntArray
@@ -51,7 +53,7 @@ def advance_rows(
     a = coeffs.astype(graph.dtype)
     arguments = (graph.scaled(lmax), graph.chunks, a, before, limits.astype(np.uint64))
     n_steps, width = limits.size, t.shape[1]
-    sizes = {"n_chunks": graph.chunks.size - 1, "n_steps": n_steps, "n_threads": n_threads}
+    sizes: dict[str, Any] = {"n_chunks": graph.chunks.size - 1, "n_steps": n_steps, "n_threads": n_threads}
     numbers = graph.arrays[1].size + 4 * t.size
     if width == 1:
         signal = (t_old[:, 0], t[:, 0], out[:, :, 0])

@@ -52,7 +52,7 @@ def preset_coefficients(name: str, order: int) -> ComplexArray:
     --------
     >>> import cayleygsp as cg
     >>> p = cg.CayleyPolynomial(cg.explorer.preset_coefficients("low", 8), zoom=2.0)
-    >>> p([0.1, 0.5, 10.0]).round(2)
+    >>> p([0.25, 0.5, 1.0]).round(2)
     array([0.99, 0.5 , 0.01])
     """
     check_choice(name, "name", tuple(PRESETS))

@@ -375,6 +375,9 @@ def test_findings_follow_the_numbers():
     lines = results.findings({"rows": [one], "config": {"split": EXTENDED}})
     assert "+2.00 to +2.00 points on the test half" in lines[-1]
     assert f"{NAMES[CAYLEY]} 87.00" in lines[-1]
+    other = {**one, "model": GCN, "mean": 88.5, "validation": 85.0}
+    lines = results.findings({"rows": [one, other], "config": {"split": EXTENDED}})
+    assert lines[-1].endswith(f"is GCN < {NAMES[CAYLEY]}.")
 
 
 @pytest.mark.parametrize(
@@ -384,6 +387,7 @@ def test_findings_follow_the_numbers():
         (["--split", "half"], "`split` must be one of standard"),
         (["--hidden", "0"], "`hidden` must be positive"),
         (["--model", "resnet"], "invalid choice: 'resnet'"),
+        (["--model", CAYLEY16, "--laplacian", "shifted"], "`laplacian` must be normalized for cayleynet-16"),
     ],
 )
 def test_invalid_options_are_named(argv, message, capsys):

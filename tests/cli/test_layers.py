@@ -83,8 +83,11 @@ def test_files_that_are_no_states_are_refused(folder, capsys):
         assert f"'{name}' is not what torch.save(layer.state_dict(), FILE) writes" in refused(capsys, *call, name)
     torch.save({"weight": torch.ones(3)}, folder / "other.pt")
     assert "has no layer CayleyConv" in refused(capsys, *call, "other.pt")
-    torch.save({"log_zoom": torch.zeros(()), "weight": torch.ones(3, 4)}, folder / "flat.pt")
+    zoom = {"log_zoom": torch.zeros(()), "frequencies": torch.ones(3)}
+    torch.save(zoom | {"weight": torch.ones(3, 4)}, folder / "flat.pt")
     assert "must have three axes, got shape (3, 4)" in refused(capsys, *call, "flat.pt")
-    torch.save({"log_zoom": torch.zeros(()), "weight": 3}, folder / "number.pt")
+    torch.save(zoom | {"weight": 3}, folder / "number.pt")
     assert "'weight' in 'number.pt' must be a tensor of real numbers" in refused(capsys, *call, "number.pt")
+    torch.save({"log_zoom": torch.zeros(()), "weight": torch.ones(3, 1, 1)}, folder / "parameters.pt")
+    assert "'parameters.pt' must hold a state_dict" in refused(capsys, *call, "parameters.pt")
     assert "there is no file 'missing.pt'" in refused(capsys, *call, "missing.pt")

@@ -51,10 +51,8 @@ def test_order_of_the_real_vertices_is_that_of_the_tree():
     x = signals(2, 11, 3)
     assert torch.equal(pool.permute(x), padded.permute(x)[:, torch.tensor(~tree.is_fake[0])])
     assert torch.equal(pool.unpermute(pool.permute(x)), x)
-    assert (
-        repr(pool)
-        == f"GraclusPooling(11, {tree.real_graph(1).n_vertices}, level=0, n_levels=1, op='max', padded=False)"
-    )
+    n_above = tree.real_graph(1).n_vertices
+    assert repr(pool) == f"GraclusPooling(11, {n_above}, level=0, n_levels=1, op='max', padded=False)"
 
 
 def test_first_of_equals_gets_the_gradient_and_no_number_stays_none():
