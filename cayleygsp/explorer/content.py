@@ -44,6 +44,12 @@ class NamedFilter:
         What it is called.
     polynomial : CayleyPolynomial
         Coefficients, and the zoom that the page sets when the filter is chosen.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> cg.explorer.NamedFilter("mine", cg.CayleyPolynomial([0.5, -0.25], zoom=2.0)).name
+    'mine'
     """
 
     name: str

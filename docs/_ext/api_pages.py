@@ -114,7 +114,7 @@ def write_pages(app: Sphinx, config: Config) -> None:
 def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.Element) -> nodes.Element | None:
     """Find a name by its last parts: docstrings name things as the code that they stand in does.
 
-    An attribute leads to its class, whose page has it; a module without a page is a name and no link.
+    An attribute leads to its class, whose page has it; what stands in a module without a page is a name and no link.
     """
     if node.get("refdomain") != "py":
         return None
@@ -124,7 +124,15 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: no
         return env.domains.python_domain.resolve_xref(
             env, node["refdoc"], app.builder, "obj", homes[0], node, contnode
         )  # fmt: skip
-    return contnode if target.startswith("cayleygsp.") and is_there(target) else None
+    return contnode if is_internal(target) else None
+
+
+def is_internal(target: str) -> bool:
+    """Return whether a full name is that of a module without a page, or of something in one."""
+    home, _, name = target.rpartition(".")
+    if not target.startswith("cayleygsp."):
+        return False
+    return is_there(target) or (is_there(home) and hasattr(import_module(home), name))
 
 
 def class_signature(
