@@ -58,6 +58,7 @@ def test_finished_runs_are_written_down_without_training(ran, monkeypatch, tmp_p
     assert all("1 of 2 seeds" in row[1] for row in mnist.accuracy_table(found)[1])
     _, found = mnist.compute([*argv, str(tmp_path)], quiet=True)
     assert found["rows"] == []
+    assert "Not trained to the end yet: ChebNet, CayleyNet." in mnist.findings(found)
     assert "Digits on the graph" in mnist.markdown(found)
 
 
