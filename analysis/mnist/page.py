@@ -28,7 +28,8 @@ def markdown(document: Document) -> str:
         "",
         *(f"- {line}" for line in findings(document)),
         "",
-        "Processor time of one thread:",
+        "Processor time of one thread. Each network was measured in its own run, perhaps beside other programs: "
+        "`analysis.benchmark_nn` measures the two in turns.",
         "",
         *markdown_table(*cost_table(document)),
         "",

@@ -90,6 +90,8 @@ def findings(document: Document) -> list[str]:
     sentences = []
     if document["config"]["data"] == DRAWN:
         sentences.append("The digits are drawn: accuracies are not to be compared with the paper's.")
+    if document["missing"]:
+        sentences.append(f"Not trained to the end yet: {', '.join(NAMES[model] for model in document['missing'])}.")
     for model, least in LEAST.items():
         row = _row_of(document, model)
         if row is not None and row["paper"] is not None:

@@ -58,7 +58,8 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     results = []
     if experiment.runs:
         results = _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
-    return experiment_facts(args) | collect(args.config, results)
+    missing = [model for model in args.model if all(result["setting"]["model"] != model for result in results)]
+    return experiment_facts(args) | collect(args.config, results) | {"missing": missing}
 
 
 SCRIPT = Script(

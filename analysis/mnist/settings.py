@@ -11,11 +11,11 @@ MODELS = (LENET, CHEBNET, CAYLEYNET)
 ALL_MODELS = (*MODELS, JACOBI)
 QUICK_MODELS = (CHEBNET, CAYLEYNET)
 
-# The paper's scheme is trained for the first epochs alone, to compare its loss with that of our filters.
-JACOBI_EPOCHS = 2
+# The paper's scheme is trained for the first epoch alone, to compare its loss with that of our filters.
+JACOBI_EPOCHS = 1
 
 NAMES = {LENET: "LeNet5", CHEBNET: "ChebNet", CAYLEYNET: "CayleyNet"}
-NAMES[JACOBI] = f"CayleyNet, the paper's Jacobi, {JACOBI_EPOCHS} epochs"
+NAMES[JACOBI] = "CayleyNet, the paper's Jacobi, first epoch"
 
 # How the second convolution is computed: in the eigenbasis of its small graph, or by the layers' recurrences.
 EXACT, SERIES = "exact", "series"

@@ -58,6 +58,7 @@ def test_finished_runs_are_written_down_without_training(ran, monkeypatch, tmp_p
     assert all("1 of 2 seeds" in row[1] for row in mnist.accuracy_table(found)[1])
     _, found = mnist.compute([*argv, str(tmp_path)], quiet=True)
     assert found["rows"] == []
+    assert "Not trained to the end yet: ChebNet, CayleyNet." in mnist.findings(found)
     assert "Digits on the graph" in mnist.markdown(found)
 
 
@@ -158,12 +159,12 @@ def test_jacobi_in_the_eigenbasis_is_the_layer_by_sweeps():
         spectral(x, GraphLaplacian.from_laplacian(cg.laplacian(np.diag(np.ones(15), 1) * 0, "normalized")))
 
 
-def test_jacobi_is_trained_for_the_first_epochs_of_the_same_run(tmp_path):
-    config = dataclasses.replace(TINY, n_train=20, epochs=3, sweeps=60)
+def test_jacobi_is_trained_for_the_first_epoch_of_the_same_run(tmp_path):
+    config = dataclasses.replace(TINY, epochs=2, sweeps=60)
     runs = [train(config, Run({"model": m}, 0), Checkpoint(tmp_path / f"{m}.pt"), CPU) for m in (CAYLEYNET, JACOBI)]
-    assert [len(run["validation"]) for run in runs] == [3, 2]
+    assert [len(run["validation"]) for run in runs] == [2, 1]
     # with so many sweeps nothing is left of the difference
-    assert runs[1]["validation_loss"] == pytest.approx(runs[0]["validation_loss"][:2], rel=1e-3)
+    assert runs[1]["validation_loss"] == pytest.approx(runs[0]["validation_loss"][:1], rel=1e-3)
 
 
 class _Stopping(Checkpoint):
