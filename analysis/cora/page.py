@@ -30,7 +30,11 @@ def markdown(document: Document) -> str:
     ]
     if config["dataset"] == "cora" and config["split"] != EXTENDED:
         others = "; ".join(f"{name} {accuracy:g}" for name, accuracy in paper.PUBLISHED.items())
-        lines += [f"Published elsewhere for the standard split, not computed here: {others}.", ""]
+        lines += [
+            f"Published elsewhere for the standard split, not computed here: {others}. The last two were not looked up "
+            "again.",
+            "",
+        ]
     lines += [*(f"- {line}" for line in findings(document)), ""]
     header, rows = recipe_table(document)
     lines += ["Settings that differ, see `analysis/cora/settings.py` for what they mean:", ""]

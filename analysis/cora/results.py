@@ -36,8 +36,8 @@ def run_lines(document: Document) -> list[str]:
     """Say in Markdown what was asked for; recipes stand with the models."""
     return [
         f"- Data set: {document['config']['dataset']}",
-        f"- Runs: up to {document['n_runs']} of each kind, by {document['workers']} processes on {document['device']}; a "
-        "page of finished runs has as many as there were",
+        f"- Runs: up to {document['n_runs']} of each kind, by {document['workers']} processes on {document['device']}; "
+        "a page of finished runs has as many as there were. The paper has 50.",
     ]
 
 
