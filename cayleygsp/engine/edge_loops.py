@@ -24,8 +24,8 @@ from cayleygsp.engine.rows import step_row
 from cayleygsp.engine.threads import run, useful_threads
 
 # Numbers times steps from which threads share a call. Calls stand between dense products of torch, whose threads go on
-# spinning for some 5 ms after each (measured as processor time during a sleep): a helper on the same processor is then
-# put to sleep with a chunk in hand. A call of this size takes one thread more than 20 ms.
+# spinning for 4 to 8 ms after each (processor time in a sleep, on a busy machine): a helper on the same processor is
+# then put to sleep with a chunk in hand. One thread goes up a call of this size in about 18 ms (extrapolated).
 _NUMBERS_TO_SHARE = 2**24
 
 # Sums of short rows may be taken in any order: nothing is claimed of their last digits.
