@@ -45,5 +45,7 @@ def markdown(document: Document) -> str:
         "- Weights and coefficients start normal, cut at two deviations; steepest descent with momentum; the learning "
         "rate falls after every epoch; squares of the dense layers are penalised; gradients are cut for Cayley filters "
         "alone, as in the authors' code.",
+        "- Jacobi sweeps are computed in the eigenbasis, where they are one function of the frequencies: the same "
+        "numbers, but not the paper's time.",
         facts=config_lines(document),
     )
