@@ -130,7 +130,7 @@ def markdown(document: Document) -> str:
         "Citation network: accuracy by order",
         document,
         "Test accuracy in % on the extended split, mean ± population standard deviation over "
-        f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} run(s) of each bar (the paper has 50); in brackets the "
+        f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} run(s) of each bar; in brackets the "
         "paper's mean and the difference.",
         "",
         *markdown_table(*table(document)),
