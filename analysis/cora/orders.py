@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis._document import Document, page
-from analysis._experiment import beside, grouped
+from analysis._experiment import grouped
 from analysis._figures import plain_axes
 from analysis._tables import markdown_table
 from analysis.cora import paper
-from analysis.cora.results import run_lines, without_curves
+from analysis.cora.results import accuracy_text, run_lines, without_curves
 from analysis.cora.settings import (
     CAYLEY,
     CHEBNET,
@@ -93,7 +93,7 @@ def table(document: Document) -> tuple[list[str], list[list[str]]]:
     found = sorted({row["order"] for row in document["rows"]})
     cells: dict[str, dict[int, str]] = {}
     for row in document["rows"]:
-        cells.setdefault(label(row), {})[row["order"]] = beside(row["mean"], row["sd"], row["paper"])
+        cells.setdefault(label(row), {})[row["order"]] = accuracy_text(row)
     header = ["network", *(f"r = {order}" for order in found)]
     return header, [[name, *(texts.get(order, "") for order in found)] for name, texts in cells.items()]
 
@@ -126,12 +126,11 @@ def findings(document: Document) -> list[str]:
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
     counts = sorted({row["n"] for row in document["rows"]})
-    cayley = document["recipes"][CAYLEY]
     return page(
         "Citation network: accuracy by order",
         document,
         "Test accuracy in % on the extended split, mean ± population standard deviation over "
-        f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} runs (the paper has 50); in brackets the "
+        f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} run(s) of each bar; in brackets the "
         "paper's mean and the difference.",
         "",
         *markdown_table(*table(document)),
@@ -143,8 +142,12 @@ def markdown(document: Document) -> str:
         "Its eigenvalues are negative at the lower end; Cayley filters of it are well defined, see "
         '[experiments](../experiments.md), and are the rows "scaled and shifted".',
         "",
-        f"Both networks: {' and '.join(map(str, cayley['hidden']))} hidden features, Adam with a learning rate of "
-        f"{cayley['lr']:g}, dropout {cayley['dropout']:g}, weight decay {cayley['decay']:g}; more is in the JSON file.",
+        *(
+            f"{name}: {' and '.join(map(str, recipe['hidden']))} hidden features, Adam with a learning rate of "
+            f"{recipe['lr']:g}, dropout {recipe['dropout']:g}, weight decay {recipe['decay']:g}. "
+            for name, recipe in document["recipes"].items()
+        ),
+        "More is in the JSON file.",
         facts=run_lines(document),
     )
 

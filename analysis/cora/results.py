@@ -32,6 +32,12 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
     return {"rows": rows, "runs": without_curves(results)}
 
 
+def accuracy_text(row: Document) -> str:
+    """Write a mean with its deviation beside the paper's; one run has none."""
+    text = beside(row["mean"], row["sd"], row["paper"])
+    return text if row["n"] > 1 else text.replace(" ± 0.00", "", 1)
+
+
 def run_lines(document: Document) -> list[str]:
     """Say in Markdown what was asked for; recipes stand with the models."""
     return [
@@ -80,7 +86,7 @@ def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:
         rows.append(
             [
                 NAMES[row["model"]],
-                beside(row["mean"], row["sd"], row["paper"]),
+                accuracy_text(row),
                 str(row["n"]),
                 f"{row['validation']:.2f}",
                 text,
