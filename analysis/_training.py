@@ -26,7 +26,7 @@ class Fit:
     Attributes
     ----------
     model : nn.Module
-        Left with the parameters that were best on the validation data, or the last ones, and not in training mode.
+        Left with the parameters that are kept, see ``keep``, and not in training mode.
     optimizer : torch.optim.Optimizer
         Over the parameters of the model.
     loss : callable
@@ -44,8 +44,6 @@ class Fit:
         observed and ``validation``; by default the first of the best is.
     stop : callable
         ``stop(history)`` says whether the training ends before its last epoch.
-    keep_last : bool
-        Whether the last parameters are kept, not those that were best.
     keep_losses : bool
         Whether the loss of every step is kept.
 
@@ -67,7 +65,6 @@ class Fit:
     observe: Callable[[], dict[str, float]] = dict
     keep: Callable[[History], bool] | None = None
     stop: Callable[[History], bool] = lambda history: False
-    keep_last: bool = False
     keep_losses: bool = False
 
     def run(self, seed: int, checkpoint: Checkpoint) -> dict[str, Any]:
@@ -108,8 +105,7 @@ class Fit:
                 self._close_epoch(state, epoch)
                 if ranks.is_first and checkpoint.is_due:
                     self._save(checkpoint, state, clock)
-        if not self.keep_last:
-            self.model.load_state_dict(state["best_model"])
+        self.model.load_state_dict(state["best_model"])
         self.model.eval()
         cpu, waking = clock.read()
         return {
@@ -146,8 +142,7 @@ class Fit:
             better = not first and value > state["validation"][state["best_epoch"]]
         if first or better:
             state["best_epoch"] = epoch
-            if not self.keep_last:
-                state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
+            state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
         state["epoch"], state["step"] = epoch + 1, 0
 
     def _restored(self, checkpoint: Checkpoint) -> dict[str, Any]:

@@ -8,8 +8,18 @@ from analysis.benchmark_distributed.prediction import halo_law
 from analysis.benchmark_distributed.settings import TARGET_RATIO
 from cayleygsp._memory import format_bytes
 
-RUN_HEADER = ("scaling", "graph", "vertices", "workers", "one process", "parts", "ratio", "received", "predicted")
-RUN_HEADER += ("largest worker",)
+RUN_HEADER = (
+    "scaling",
+    "graph",
+    "vertices",
+    "workers",
+    "one process",
+    "parts",
+    "ratio",
+    "received",
+    "predicted",
+    "largest worker",
+)
 PREDICTION_HEADER = ("graph", "edges", "workers", "a degree", "compute", "tasks", "wire", "efficiency", "a worker")
 
 

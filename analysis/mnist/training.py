@@ -97,7 +97,7 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
         epochs=epochs,
         schedule=lambda share: config.decay ** math.floor(share * epochs + 1e-9),
         observe=lambda: dict(seen),
-        keep_last=True,
+        keep=lambda history: True,  # the last one
         keep_losses=True,
     )
     history = fit.run(run.seed, checkpoint)
