@@ -31,8 +31,7 @@ def markdown(document: Document) -> str:
     if config["dataset"] == "cora" and config["split"] != EXTENDED:
         others = "; ".join(f"{name} {accuracy:g}" for name, accuracy in paper.PUBLISHED.items())
         lines += [
-            f"Published elsewhere for the standard split, not computed here: {others}. The last two were not looked up "
-            "again.",
+            f"Published elsewhere for the standard split, not computed here: {others}.",
             "",
         ]
     lines += [*(f"- {line}" for line in findings(document)), ""]

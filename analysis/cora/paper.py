@@ -42,11 +42,8 @@ BY_ORDER = {
     (CAYLEY, SCALED, REAL): (88.09, 87.98, 87.59, 86.44, 86.54, 86.66),
 }
 
-# Published elsewhere for the standard split, not computed here; protocols differ. The last two could not be looked up
-# again when this was written.
+# Published elsewhere for the standard split, not computed here; protocols differ.
 PUBLISHED = {
     "ARMA (Bianchi et al. 2021)": 83.4,
     "APPNP (Gasteiger, Bojchevski and Günnemann 2019)": 83.7,
-    "GPR-GNN (Chien et al. 2021, by He, Wei and Wen 2022)": 83.95,
-    "ChebNetII (He, Wei and Wen 2022)": 83.67,
 }
