@@ -202,7 +202,7 @@ def test_jacobi_in_the_eigenbasis_is_the_layer_by_sweeps():
     for name, array in (("eigenvalues", L.eigenvalues), ("eigenvectors", L.eigenvectors)):
         setattr(spectral, name, torch.tensor(array))
     sweeps = CayleyConv(2, 3, order=3, method="jacobi", n_iter=4).double()
-    sweeps.load_state_dict(spectral.state_dict())
+    sweeps.load_state_dict(spectral.state_dict(), strict=False)  # coefficients alone: the coordinates stay
     x = torch.randn(25, 2, dtype=torch.float64)
     found, expected = spectral(x), sweeps(x, GraphLaplacian.from_laplacian(L))
     torch.testing.assert_close(found, expected)

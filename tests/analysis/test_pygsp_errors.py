@@ -27,7 +27,7 @@ def test_the_first_screen_of_the_readme_shows_what_was_recorded():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = "\n".join(pygsp_errors.readme_table(document))
     assert table in text, f"README.md must have these lines:\n{table}"
-    assert text.index(table) < text.index("## Two commands")
+    assert text.index(table) < text.index("## Three commands")
     off = next(row["pygsp_error"] for row in document["rows"] if row["filter"] == "exp(−100λ)")
     assert f"y = g.filter(signal)  # {100 * off:.0f} % off" in text
     shown = [row for row in document["rows"] if row["filter"] in pygsp_errors.README_ROWS]
