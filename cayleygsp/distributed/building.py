@@ -69,8 +69,8 @@ def cut_edges(
     >>> from pathlib import Path
     >>> from cayleygsp.distributed import DistributedLaplacian, cut_edges
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     _ = Path(place, "a.txt").write_text("0 1\\n1 2\\n")
-    ...     _ = Path(place, "b.txt").write_text("2 3 \\n3 0\\n")
+    ...     _ = Path(place, "a.txt").write_text("0 1\n1 2\n")
+    ...     _ = Path(place, "b.txt").write_text("2 3 \n3 0\n")
     ...     cut_edges([Path(place, "a.txt"), Path(place, "b.txt")], Path(place, "parts"), 2)
     ...     DistributedLaplacian.from_folder(Path(place, "parts"), client="synchronous")
     DistributedLaplacian(n_vertices=4, n_edges=4, kind='combinatorial', n_parts=2, lmax=4)

@@ -70,7 +70,7 @@ class DistributedLaplacian(Laplacian):
     >>> graph = cg.gallery.grid(12)
     >>> dL = DistributedLaplacian.from_graph(graph, 4, client="synchronous")
     >>> dL
-    DistributedLaplacian(n_vertices=144, n_edges=264, kind='combinatorial', n_parts=4, lmax=7.89834)
+    DistributedLaplacian(n_vertices=144, n_edges=264, kind='combinatorial', n_parts=4, lmax=7.99705)
     >>> heat = cg.KernelFilter(dL, cg.responses.Heat(2.0), tol=1e-8)
     >>> round(float(heat.localize(0).sum()), 6)
     1.0
