@@ -140,7 +140,7 @@ def markdown(document: Document) -> str:
         "The scaled unnormalized Laplacian is L·2/λ_max with eigenvalues from 0 to 2, for Cayley filters; ChebNet has "
         "2L/λ_max − I as always, a polynomial of the one being one of the other. The paper says 2L/λ_max − I for both. "
         "Its eigenvalues are negative at the lower end; Cayley filters of it are well defined, see "
-        '[experiments](../experiments.md), and are the rows "scaled and shifted".',
+        '[experiments](../experiments/protocols.md), and are the rows "scaled and shifted".',
         "",
         *(
             f"{name}: {' and '.join(map(str, recipe['hidden']))} hidden features, Adam with a learning rate of "
