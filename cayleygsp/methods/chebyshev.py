@@ -19,6 +19,9 @@ from cayleygsp.responses.series import ChebyshevSeries
 # Points beyond an interval that an eigenvalue may have left, at which the series is compared with the response.
 _POINTS_BEYOND = 257
 
+# Rounding of a distance that was seen at an eigenvalue, and of the norm of a signal, relative to it.
+_SEEN_ROUNDING = 1e-13
+
 # Degrees that are timed to know how long the others take.
 _SAMPLED_DEGREES = 24
 
@@ -138,7 +141,8 @@ class ChebyshevMethod(FilterMethod):
             error = max(error, 1.5 * float(np.nan_to_num(distances, nan=np.inf).max()))
         if series.certificate == "sampled" and L.has_eigenbasis:
             lam = L.eigenvalues
-            error = max(error, float(np.abs(response.on_spectrum(lam) - series(lam)).max()))
+            seen = float(np.abs(response.on_spectrum(lam) - series(lam)).max())
+            error = max(error, seen * (1 + _SEEN_ROUNDING))
         return series if error == series.error else replace(series, error=error)
 
     def _floor(self, series: ChebyshevSeries, dtype: Any) -> float:
