@@ -18,8 +18,8 @@ from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series
 from cayleygsp.nn.combine_op import combine_powers
 from cayleygsp.nn.conv_op import cayley_conv
 from cayleygsp.nn.exact import exact_conv
-from cayleygsp.nn.frame import start_power
-from cayleygsp.nn.framed_conv import NO_FILTERS, FramedConv
+from cayleygsp.nn.frame import plain_start_power, start_power
+from cayleygsp.nn.framed_conv import NO_FILTERS, ORTHOGONAL, PARAMETRIZATIONS, FramedConv
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
 from cayleygsp.nn.layer import check_channel, glorot_like
@@ -73,13 +73,17 @@ class CayleyConv(FramedConv):
     zoom_per_channel : bool
         A zoom for each output channel. Method "chebyshev" runs one recurrence for all of them, as long as the largest
         zoom needs; the others run one for each channel.
+    parametrization : {"orthogonal", "coefficients"}
+        What is learned: weights in coordinates that are orthogonal over the spectrum, or the :math:`c_j` themselves, as
+        in the paper. The filters are the same.
 
     Attributes
     ----------
     weight : Parameter, shape (2r + 1, in_channels, out_channels)
-        Coordinates of the filters in functions that are orthogonal over the spectrum, whatever the zoom is;
-        r + 1 with ``real_coeffs``. :meth:`coefficients` are what the formula above has, and what ``state_dict`` holds
-        under this name. With ``shared_filter`` its shape is (in_channels, out_channels), and it is what it is.
+        Coordinates of the filters in functions that are orthogonal over the spectrum, whatever the zoom is, or with
+        ``parametrization="coefficients"`` the coefficients; r + 1 with ``real_coeffs``. :meth:`coefficients` are what
+        the formula above has, and what ``state_dict`` holds under this name. With ``shared_filter`` its shape is
+        (in_channels, out_channels), and it is what it is.
     coeffs : Parameter, shape (2r + 1,)
         Coordinates of the filter itself, with ``shared_filter`` alone.
     log_zoom : Parameter, shape () or (out_channels,)
@@ -92,14 +96,16 @@ class CayleyConv(FramedConv):
     A shared filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it
     is.
 
-    What is learned are not the :math:`c_j` but weights in coordinates that let plain optimisers find the zoom, see
+    What is learned by default are not the :math:`c_j` but weights in coordinates that let Adam find the zoom, see
     :mod:`cayleygsp.nn.frame` and :meth:`adapt_to`. Weight decay acts on them: on the mean square of the responses over
-    the spectrum. The more input channels there are, the smaller are the functions that vary much over it.
+    the spectrum. The more input channels there are, the smaller are the functions that vary much over it: steepest
+    descent is slow there. With ``parametrization="coefficients"`` the :math:`c_j` themselves are learned, and start
+    with outputs of the same size. Layers of both kinds load each other's states.
 
     ``state_dict`` has the coefficients :math:`c_j` under the name of the parameter, ``weight`` or ``coeffs``, the
     learned numbers themselves under ``coordinates``, and under ``frequencies`` those that the coordinates were made
     for. Loading it is exact, so that training goes on where it stood; where ``coordinates`` are missing or do not
-    belong to the coefficients, weights are computed from these, to rounding. The parameters themselves are no state:
+    belong to the coefficients, weights are computed from these, to rounding. The weights themselves are no state:
     ``load_state_dict(dict(layer.named_parameters()))`` misses the frequencies, and ``functional_call`` refuses a
     ``state_dict``.
 
@@ -140,6 +146,7 @@ class CayleyConv(FramedConv):
         real_coeffs: bool = False,
         shared_filter: bool = False,
         zoom_per_channel: bool = False,
+        parametrization: Literal["orthogonal", "coefficients"] = "orthogonal",
     ) -> None:
         super().__init__(in_channels, out_channels, check_normalization(normalization), bias)
         self.order = check_integer(order, "order", at_least=1)
@@ -152,6 +159,7 @@ class CayleyConv(FramedConv):
         self.real_coeffs = bool(real_coeffs)
         self.shared_filter = bool(shared_filter)
         self.zoom_per_channel = bool(zoom_per_channel)
+        self.parametrization = check_choice(parametrization, "parametrization", PARAMETRIZATIONS)
         if self.shared_filter and self.zoom_per_channel:
             raise ValueError("`zoom_per_channel` must be False with `shared_filter`, which has one zoom")
         self.log_zoom = Parameter(torch.empty((self.out_channels,) if self.zoom_per_channel else ()))
@@ -200,7 +208,12 @@ class CayleyConv(FramedConv):
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
-        power = 1.0 if self.shared_filter else start_power(self.in_channels, self.n_coeffs)
+        if self.shared_filter:
+            power = 1.0
+        elif self.parametrization == ORTHOGONAL:
+            power = start_power(self.in_channels, self.n_coeffs)
+        else:
+            power = plain_start_power(self.in_channels, self.order, real=self.real_coeffs)
         glorot_like(self.weight, power, generator)
 
     def extra_repr(self) -> str:
@@ -212,6 +225,8 @@ class CayleyConv(FramedConv):
         for name in ("real_coeffs", "shared_filter", "zoom_per_channel"):
             if getattr(self, name):
                 parts.append(f"{name}=True")
+        if self.parametrization != ORTHOGONAL:
+            parts.append(f"parametrization={self.parametrization}")
         return ", ".join(parts)
 
     def prepare(

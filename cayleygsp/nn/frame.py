@@ -99,6 +99,15 @@ def start_power(in_channels: int, n_coeffs: int) -> float:
     return float(np.sum(sizes(in_channels, n_coeffs) ** 2)) / START ** (2 / in_channels)
 
 
+def plain_start_power(in_channels: int, order: int, *, real: bool) -> float:
+    r"""Return the same as :func:`start_power` where the coefficients themselves are drawn.
+
+    The squares of 2 Re Cʲ and 2 Im Cʲ add up to 4 at every frequency and zoom. Real coefficients have the first of the
+    two alone, for which half of that is taken.
+    """
+    return (1 + (2 if real else 4) * order) / START ** (2 / in_channels)
+
+
 @lru_cache(maxsize=32)
 def frame_table(order: int, real: bool, nodes: tuple[float, ...]) -> tuple[float, FloatArray]:
     """Return the first log h of the table, and E with its derivative there and at the following ones.

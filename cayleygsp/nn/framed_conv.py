@@ -27,6 +27,10 @@ from cayleygsp.nn.layer import GraphConv
 from cayleygsp.nn.precision import full_precision
 from cayleygsp.responses.basis import basis_size
 
+# What is learned: weights in coordinates that suit optimisers, or the coefficients themselves.
+ORTHOGONAL, COEFFICIENTS = "orthogonal", "coefficients"
+PARAMETRIZATIONS = (ORTHOGONAL, COEFFICIENTS)
+
 # What a state has beside the coefficients, so that loading it is exact: the learned numbers themselves, and the
 # frequencies that their coordinates were made for.
 _EXACT, _NODES = "coordinates", "frequencies"
@@ -36,16 +40,17 @@ NO_FILTERS = "the layer has no filters before its first call: in_channels is not
 
 
 class FramedConv(GraphConv):
-    """What a layer of Cayley filters learns, see :mod:`cayleygsp.nn.frame`: coordinates of its coefficients."""
+    """What a layer of Cayley filters learns: its coefficients, or their coordinates, see :mod:`cayleygsp.nn.frame`."""
 
     order: int
     real_coeffs: bool
     shared_filter: bool
     initial_zoom: float
+    parametrization: str
     log_zoom: Parameter
     coeffs: Parameter
-    _frame: Tensor
-    _frame_start: Tensor
+    _frame: Tensor | None
+    _frame_start: Tensor | None
 
     def _spread_nodes(self) -> None:
         """Prepare coordinates for a graph that is not known yet."""
@@ -70,8 +75,15 @@ class FramedConv(GraphConv):
         """Real parameters of one filter."""
         return basis_size(self.order, real=self.real_coeffs)
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the coefficients themselves are learned."""
+        return self.parametrization == COEFFICIENTS
+
     def _make_frame(self) -> None:
-        """Fill in the table of coordinates, on the device and in the precision of the zoom."""
+        """Fill in the table of coordinates, on the device and in the precision of the zoom, if there are any."""
+        if self._is_plain:
+            return
         tables = self._tables(self.in_channels, self.log_zoom.dtype, self.log_zoom.device)
         self._frame, self._frame_start = tables
 
@@ -94,7 +106,15 @@ class FramedConv(GraphConv):
         self._make_frame()  # not what another precision has left of it
         return self
 
+    @property
+    def _frame_is_stale(self) -> bool:
+        """Whether the table is of another precision or on another device than the zoom."""
+        zoom = self.log_zoom
+        return self._frame is not None and (self._frame.dtype, self._frame.device) != (zoom.dtype, zoom.device)
+
     def _frame_at(self, log_zoom: Tensor) -> Tensor:
+        assert self._frame is not None
+        assert self._frame_start is not None
         return frame_at(self._frame, self._frame_start, log_zoom)
 
     @property
@@ -113,7 +133,8 @@ class FramedConv(GraphConv):
         Returns
         -------
         Tensor, shape (2r + 1, in_channels, out_channels), or (2r + 1,) with ``shared_filter``
-            Only real parts with ``real_coeffs``. It can be differentiated in weights and zoom.
+            Only real parts with ``real_coeffs``. It can be differentiated in weights and zoom. Where the coefficients
+            are what is learned, it is the parameter itself.
 
         Examples
         --------
@@ -122,6 +143,8 @@ class FramedConv(GraphConv):
         torch.Size([9, 2, 3])
         """
         learned = self._learned()
+        if self._is_plain:
+            return learned
         with full_precision(self.log_zoom):
             return coefficients_of(learned, self._frame_at(self.log_zoom))
 
@@ -137,7 +160,8 @@ class FramedConv(GraphConv):
         if coefficients.shape != learned.shape:
             raise ValueError(f"`coefficients` must have shape {tuple(learned.shape)}, got {tuple(coefficients.shape)}")
         with torch.no_grad(), full_precision(self.log_zoom):
-            learned.copy_(weights_of(coefficients.to(learned.device), self._frame_at(self.log_zoom)))
+            c = coefficients.to(learned.device)
+            learned.copy_(c if self._is_plain else weights_of(c, self._frame_at(self.log_zoom)))
 
     def adapt_to(self, graph: GraphLike, rng: np.random.Generator | int | None = 0) -> Self:
         """Learn in coordinates for the spectrum of a graph, in the place of one that is spread evenly.
@@ -158,7 +182,16 @@ class FramedConv(GraphConv):
         -------
         Self
             The layer itself.
+
+        Raises
+        ------
+        ValueError
+            If the layer learns the coefficients themselves.
         """
+        if self._is_plain:
+            raise ValueError(
+                f"`adapt_to` needs parametrization={ORTHOGONAL!r}: the layer learns coefficients themselves"
+            )
         nodes = spectral_nodes(core_laplacian(graph, NORMALIZATIONS[self.normalization]), rng)
         kept = None if self._is_unknown else self.coefficients().detach()
         self._nodes = nodes
@@ -174,7 +207,7 @@ class FramedConv(GraphConv):
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         name = prefix + self._learned_name
-        if name in destination:
+        if name in destination and not self._is_plain:
             learned, c = destination[name], self.coefficients().contiguous()
             destination[name] = c if keep_vars else c.detach()
             destination[prefix + _EXACT] = learned
@@ -188,7 +221,9 @@ class FramedConv(GraphConv):
         nodes = state_dict.pop(prefix + _NODES, None)
         log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
         kept, convert = self._nodes, self._can_convert(given, log_zoom)
-        if nodes is None and strict:  # parameters by their names are no state: they are no coefficients
+        if (
+            nodes is None and strict and not self._is_plain
+        ):  # parameters by their names are no state: they are no coefficients
             missing.append(prefix + _NODES)
         if isinstance(nodes, Tensor) and nodes.is_meta:
             nodes = None
@@ -196,15 +231,12 @@ class FramedConv(GraphConv):
             lists[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
         elif nodes is not None and (convert or (given is None and self._is_unknown)):
             self._nodes = tuple(nodes.double().tolist())
-        if convert:
+        if convert and not self._is_plain:
             state_dict[name] = self._weights_to_load(given.detach(), exact, log_zoom.detach())
         super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, *lists)
         if name in state_dict:
             state_dict[name] = given
-        if self._nodes != kept or (self._frame.dtype, self._frame.device) != (
-            self.log_zoom.dtype,
-            self.log_zoom.device,
-        ):
+        if self._nodes != kept or self._frame_is_stale:
             self._make_frame()
 
     def _can_convert(self, given: Any, log_zoom: Any) -> bool:

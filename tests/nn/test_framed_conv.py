@@ -2,11 +2,13 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 
 import cayleygsp as cg
 from cayleygsp.nn import CayleyConv
+from tests.nn.helpers import random_graph, signals
 
 FORMS = [{}, {"shared_filter": True}, {"zoom_per_channel": True}]
 
@@ -128,3 +130,69 @@ def test_channels_found_at_the_first_call_give_the_same_coordinates(options):
     with torch.no_grad():
         getattr(lazy, name).copy_(getattr(known, name))
     assert torch.equal(lazy.coefficients(), known.coefficients())
+
+
+PLAIN = [{}, {"shared_filter": True}, {"zoom_per_channel": True}, {"real_coeffs": True}]
+
+
+@pytest.mark.parametrize("options", PLAIN)
+def test_plain_coefficients_are_the_parameter_itself(options):
+    layer = CayleyConv(2, 3, 2, parametrization="coefficients", **options)
+    name = "coeffs" if "shared_filter" in options else "weight"
+    assert layer.coefficients() is getattr(layer, name)
+    c = torch.randn(layer.coefficients().shape)
+    layer.set_coefficients(c)
+    assert torch.equal(getattr(layer, name).detach(), c)
+    assert "parametrization=coefficients" in repr(layer)
+    assert "parametrization" not in repr(CayleyConv(2, 3, 2, **options))
+
+
+@pytest.mark.parametrize("options", PLAIN)
+@pytest.mark.parametrize("channels", [2, -1])
+def test_layers_of_both_parametrizations_load_each_others_states(options, channels):
+    L, prepared = random_graph()
+    x = signals(L.n_vertices, 2)
+
+    def make(parametrization, channels=2):
+        return CayleyConv(channels, 3, 2, parametrization=parametrization, tol=1e-12, **options).double()
+
+    framed = make("orthogonal").adapt_to(L)
+    plain = make("coefficients", channels)
+    plain.load_state_dict(framed.state_dict())
+    torch.testing.assert_close(plain(x, prepared), framed(x, prepared), atol=1e-12, rtol=0)
+    again = make("orthogonal", channels)
+    again.load_state_dict(plain.state_dict())
+    torch.testing.assert_close(again(x, prepared), framed(x, prepared), atol=1e-9, rtol=0)
+    assert torch.equal(again.frequencies, framed.frequencies)  # they came along
+    fresh = make("coefficients", channels)
+    fresh.load_state_dict(plain.state_dict())
+    assert all(torch.equal(p, q) for p, q in zip(fresh.parameters(), plain.parameters(), strict=True))
+    fresh.load_state_dict(dict(plain.named_parameters()))  # parameters are coefficients here
+
+
+@pytest.mark.parametrize("options", [*PLAIN, {"method": "exact"}, {"method": "jacobi", "n_iter": 1}])
+def test_gradients_in_plain_coefficients(options):
+    L, prepared = random_graph(6)
+    layer = CayleyConv(2, 2, 2, parametrization="coefficients", tol=1e-12, **options).double()
+    named = {name: p.detach().clone().requires_grad_() for name, p in layer.named_parameters()}
+    x = signals(L.n_vertices, 2)
+
+    def outputs(*values):
+        return torch.func.functional_call(layer, dict(zip(named, values, strict=True)), (x, prepared))
+
+    assert torch.autograd.gradcheck(outputs, tuple(named.values()), atol=1e-6)
+
+
+@pytest.mark.parametrize(("in_channels", "expected"), [(1, 0.3), (100, 0.3**0.01)])
+def test_plain_coefficients_start_with_outputs_of_the_same_size(in_channels, expected):
+    layer = CayleyConv(in_channels, 20_000 // in_channels, 2, zoom=0.6, parametrization="coefficients")
+    layer.reset_parameters(torch.Generator().manual_seed(0))
+    size = np.sqrt((layer.responses(np.linspace(0, 2, 30)) ** 2).mean(axis=(0, 2)).sum())
+    assert size == pytest.approx(expected, rel=0.05)
+
+
+def test_plain_coefficients_have_no_coordinates_to_adapt():
+    with pytest.raises(ValueError, match="`adapt_to` needs parametrization='orthogonal'"):
+        CayleyConv(2, 3, 2, parametrization="coefficients").adapt_to(cg.gallery.ring(12))
+    with pytest.raises(ValueError, match="`parametrization` must be"):
+        CayleyConv(2, 3, 2, parametrization="plain")
