@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+# Entries of an array that a result shows when it is printed.
+_MOST_SHOWN = 6
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
@@ -115,3 +119,34 @@ def _rounded(value: float, digits: int, rounding: str) -> float:
 def _short(value: float) -> str:
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{float(mantissa):g}e{int(exponent)}"
+
+
+class ShortRepr:
+    """A base of dataclasses that hold arrays: printed, a long array is its shape.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from cayleygsp._format import ShortRepr
+    >>> @dataclass(repr=False)
+    ... class Result(ShortRepr):
+    ...     signals: np.ndarray
+    ...     bound: float
+    >>> Result(np.zeros((100, 3)), 1e-6)
+    Result(signals=<array of shape (100, 3)>, bound=1e-06)
+    """
+
+    def __repr__(self) -> str:
+        parts = [f"{field.name}={_shown(getattr(self, field.name))}" for field in fields(self) if field.repr]  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _shown(value: object) -> str:
+    """Write a value, an array or a tuple of more than some entries by its size."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and math.prod(shape) > _MOST_SHOWN:
+        return f"<array of shape {shape}>"
+    if isinstance(value, tuple) and len(value) > _MOST_SHOWN:
+        return f"<tuple of {len(value):,}>"
+    return repr(value)

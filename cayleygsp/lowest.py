@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy import linalg, sparse
 
+from cayleygsp._format import ShortRepr
 from cayleygsp._typing import FloatArray
 from cayleygsp._validation import check_integer
 from cayleygsp.density import count_zeros, null_vector
@@ -28,8 +29,8 @@ _GUARD, _ROUNDS = 4, 40
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class LowestFrequencies:
+@dataclass(frozen=True, eq=False, repr=False)
+class LowestFrequencies(ShortRepr):
     """The lowest eigenvalues of a graph.
 
     Attributes

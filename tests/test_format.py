@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cayleygsp as cg
 from cayleygsp._format import (
     format_at_least,
     format_at_most,
@@ -57,3 +59,14 @@ def test_what_is_not_above_the_floor_reads_as_below(value, floor):
 @pytest.mark.parametrize(("tol", "text"), [(1e-3, "1e-3"), (1e-6, "1e-6"), (2.5e-10, "2.5e-10")])
 def test_tolerances_are_short(tol, text):
     assert format_tol(tol) == text
+
+
+def test_printed_results_say_the_shape_of_long_arrays_and_the_numbers_of_short_ones():
+    graph = cg.gallery.grid(10)
+    y = np.random.default_rng(0).standard_normal((100, 2))
+    text = repr(cg.tasks.denoise(graph, y, strengths=[1.0, 2.0]))
+    assert "signals=<array of shape (100, 2)>" in text
+    assert "strengths=array([1., 2.])" in text
+    assert len(text) < 1500
+    info = cg.KernelFilter(graph, cg.responses.Heat(1.0)).filter(np.ones((100, 50)), return_info=True)[1]
+    assert "error_bound=<array of shape (50,)>" in repr(info)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from cayleygsp._format import ShortRepr
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp._validation import check_positive, check_signals
 from cayleygsp.design.fitting import DEFAULT_RIDGE, MAX_CAYLEY_ORDER, check_order, check_ridge
@@ -27,8 +28,8 @@ _LIKELY = 3.84
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Identification:
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(ShortRepr):
     """A filter that was found from signals, and how certain it is.
 
     Attributes

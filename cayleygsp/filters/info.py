@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayleygsp._format import ShortRepr
 from cayleygsp._typing import FloatArray
 
 
@@ -25,8 +26,8 @@ class ConvergenceWarning(UserWarning):
     """
 
 
-@dataclass(frozen=True)
-class FilterInfo:
+@dataclass(frozen=True, repr=False)
+class FilterInfo(ShortRepr):
     r"""What is known of filtered signals.
 
     Attributes

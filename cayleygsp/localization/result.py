@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, FloatArray
 
 
@@ -37,8 +38,8 @@ class DecayFit:
     n_points: int
 
 
-@dataclass(frozen=True, eq=False)
-class DecayBound:
+@dataclass(frozen=True, eq=False, repr=False)
+class DecayBound(ShortRepr):
     """A curve that masses are proved to be below, or that the paper states.
 
     Attributes
@@ -69,8 +70,8 @@ class DecayBound:
     gamma: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Decay:
+@dataclass(frozen=True, eq=False, repr=False)
+class Decay(ShortRepr):
     r"""Masses of a filter outside k hops, k = 0 … n_hops, and what is known of them.
 
     Attributes

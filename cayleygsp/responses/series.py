@@ -15,6 +15,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import fft
 
+from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, FloatArray
 
 Certificate: TypeAlias = Literal["proved", "sampled"]
@@ -31,8 +32,8 @@ _MOST_POINTS = 2**23
 _SHARP_DEGREE = 6000
 
 
-@dataclass(frozen=True, eq=False)
-class ChebyshevSeries:
+@dataclass(frozen=True, eq=False, repr=False)
+class ChebyshevSeries(ShortRepr):
     """Coefficients on [lmin, lmax] and a bound of the error that they make.
 
     Attributes

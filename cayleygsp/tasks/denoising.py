@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cayleygsp._format import format_bound
+from cayleygsp._format import ShortRepr, format_bound
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
 from cayleygsp.filters.base import GraphFilter
@@ -38,8 +38,8 @@ from cayleygsp.tasks.selection import (
 from cayleygsp.tasks.traces import Traces, estimate_traces, plain, quadratic_forms
 
 
-@dataclass(frozen=True, eq=False)
-class Denoised:
+@dataclass(frozen=True, eq=False, repr=False)
+class Denoised(ShortRepr):
     r"""A denoised signal and how its strength was chosen; :func:`denoise` makes it.
 
     Attributes

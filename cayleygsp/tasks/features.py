@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cayleygsp._format import counted, format_bound
+from cayleygsp._format import ShortRepr, counted, format_bound
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_coefficients, check_integer, check_positive, check_signals
 from cayleygsp.filters.bank import FilterBank
@@ -21,8 +21,8 @@ from cayleygsp.responses.steps import DEFAULT_TRANSITION, HighPass, LowPass
 from cayleygsp.tasks.noise import check_edges
 
 
-@dataclass(frozen=True, eq=False)
-class Features:
+@dataclass(frozen=True, eq=False, repr=False)
+class Features(ShortRepr):
     r"""Signals in bands of frequency; :func:`smooth_features` makes it, and ``numpy.asarray`` takes it.
 
     Attributes

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from scipy import sparse
 
-from cayleygsp._format import counted, format_bound
+from cayleygsp._format import ShortRepr, counted, format_bound
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_numbers, check_positive, check_real, check_signals
@@ -22,8 +22,8 @@ from cayleygsp.tasks.definite import DefiniteSystem, Solution
 _RANGE = (1e-12, 1e15)
 
 
-@dataclass(frozen=True, eq=False)
-class Inpainted:
+@dataclass(frozen=True, eq=False, repr=False)
+class Inpainted(ShortRepr):
     r"""Signals with all values, and how far they are from the exact minimizers; :func:`inpaint` makes it.
 
     Attributes

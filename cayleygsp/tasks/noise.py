@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_integer, check_signals
 from cayleygsp.laplacians import Laplacian, laplacian
@@ -21,8 +22,8 @@ _CANDIDATES, _AT_ONCE = 28, 4
 _TOL = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class NoiseEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class NoiseEstimate(ShortRepr):
     r"""An estimate of the standard deviation of white noise on a signal.
 
     Attributes

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.density import EXACT_VERTICES
 from cayleygsp.engine.recurrence import recurrence_dots
@@ -27,8 +28,8 @@ from cayleygsp.responses.series import ChebyshevSeries, chebyshev_coefficients
 _SKETCH_TOL = 1e-2
 
 
-@dataclass(frozen=True, eq=False)
-class Traces:
+@dataclass(frozen=True, eq=False, repr=False)
+class Traces(ShortRepr):
     r"""Traces of filters, :math:`\mathrm{tr}\,g_i(\Delta)`.
 
     Attributes
