@@ -71,6 +71,19 @@ def test_a_close_choice_is_measured_and_what_was_measured_decides(monkeypatch):
         assert Choice(L, [p], "auto", 1e-3).at(1).method.name == expected
 
 
+def test_a_measurement_that_other_work_disturbed_is_made_again(monkeypatch):
+    p = cg.CayleyPolynomial([0.5, 0.3j], 1e4)
+    L = cg.laplacian(cg.gallery.grid(46))
+    predict(monkeypatch, chebyshev=Cost(0.0, 0.03, 0.0), multigrid=Cost(0.0, 0.04, 0.0))
+    disturbed, asked = iter([1.0, 0.035]), []
+    monkeypatch.setattr("cayleygsp.methods.chebyshev.ChebyshevMethod.sample_seconds", lambda self, m: next(disturbed))
+    monkeypatch.setattr(
+        "cayleygsp.methods.multigrid.MultigridMethod.sample_seconds", lambda self, m: asked.append(m) or 0.05
+    )
+    assert Choice(L, [p], "auto", 1e-3).at(1).method.name == "chebyshev"
+    assert asked == [1]  # what agrees with the prediction is measured once
+
+
 @pytest.mark.parametrize("n_signals", [1, 40])
 def test_samples_of_the_work_tell_about_what_all_of_it_takes(n_signals):
     L = cg.laplacian(cg.gallery.grid(46))
