@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
+# What the tasks of a filter give that goes from worker to worker.
+_RECEIVED = {"cut_piece": "halo", "advance": "kept"}
 
 # Bytes that are sent from worker to worker to know how fast that is.
 _SENT = 2**25
@@ -38,13 +42,31 @@ def worker_processes(n_workers: int, memory_limit: int | None = None) -> Iterato
         yield client
 
 
-def received_bytes(client: Any) -> int:
-    """Return the bytes that all workers have received from one another so far."""
-    return sum(client.run(_received).values())
+def forget_received(client: Any) -> None:
+    """Let all workers begin to note what they receive from one another, all of it."""
+    client.run(_forget_received)
 
 
-def _received(dask_worker: Any) -> int:
-    return sum(int(one["total"]) for one in dask_worker.transfer_incoming_log)
+def _forget_received(dask_worker: Any) -> None:
+    dask_worker.transfer_incoming_log = deque()  # that of Dask holds the last thousand entries
+
+
+def received_bytes(client: Any) -> dict[str, int]:
+    """Return the bytes that workers have received from one another since they began to note: halos, states, the rest.
+
+    Dask's workers note the size of each result that they take from another worker; ``halo`` are values at borders,
+    ``kept`` are copies of states.
+    """
+    total = Counter({"halo": 0, "kept": 0, "other": 0})
+    for notes in client.run(_received).values():
+        for task, n_bytes in notes:
+            total[_RECEIVED.get(task, "other")] += n_bytes
+    return dict(total)
+
+
+def _received(dask_worker: Any) -> list[tuple[str, int]]:
+    notes = [one["keys"] for one in dask_worker.transfer_incoming_log]
+    return [(str(key).split("-")[1], int(n_bytes)) for keys in notes for key, n_bytes in keys.items()]
 
 
 def memory_of_workers(client: Any) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -44,6 +45,11 @@ class ClusterExecutor(Executor):
         A client with workers.
     n_parts : int
         Number of parts.
+
+    Attributes
+    ----------
+    shared : pathlib.Path or None
+        A folder that workers are known to see, for files that they do not see elsewhere.
     """
 
     # about a millisecond and a half per task, at 4 GB/s; some 0.7 GB/s between processes
@@ -57,10 +63,11 @@ class ClusterExecutor(Executor):
         self._names = count()
         self._token = uuid4().hex[:12]
         self._tasks: dict[str, Task] = {}
-        self._where: dict[str, int] = {}
+        self._where: dict[str, tuple[int, bool]] = {}
         self._needed: dict[str, list[Future]] = {}  # by tasks that were not sent yet
         self._put: list[str] = []
         self._folder: Path | None = None
+        self.shared: Path | None = None
 
     @property
     def words(self) -> str:  # type: ignore[override]
@@ -73,17 +80,37 @@ class ClusterExecutor(Executor):
         return sorted(self.client.nthreads())
 
     def folder(self) -> Path:
-        """Return a folder for this executor's files, which goes with it."""
+        """Return a folder for this executor's files, which goes with it; all workers see it.
+
+        It is in the folder for temporary files, that of Dask if it has one, or else in :attr:`shared`.
+        """
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="cayleygsp-", dir=dask.config.get("temporary-directory", None)))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            places = [dask.config.get("temporary-directory", None), *([self.shared] if self.shared else [])]
+            self._folder = next((folder for folder in map(self._seen_folder, places) if folder), None)
+        if self._folder is None:
+            raise FileNotFoundError(
+                "`folder` must be on a file system that all workers see, or the temporary-directory of Dask's "
+                "configuration must be: workers do not see the temporary files of this process"
+            )
         return self._folder
 
-    def call(self, p: int, function: Callable[..., Any], *arguments: Any) -> Handle:
-        """Add a task."""
+    def _seen_folder(self, place: str | Path | None) -> Path | None:
+        """Return a new folder at some place, None if it cannot be made or not all workers see it."""
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="cayleygsp-", dir=place))
+        except OSError:
+            return None
+        if all(self.client.run(os.path.exists, str(folder)).values()):
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            return folder
+        folder.rmdir()
+        return None
+
+    def call(self, p: int, function: Callable[..., Any], *arguments: Any, away: bool = False) -> Handle:
+        """Add a task; with ``away``, for the worker that has the copy of the part's state."""
         key = f"cayleygsp-{function.__name__.strip('_')}-{self._token}-{next(self._names)}"
         self._tasks[key] = Task(key, function, *arguments)
-        self._where[key] = p
+        self._where[key] = (p, away)
         self._needed[key] = [one for one in arguments if isinstance(one, Future)]
         return TaskRef(key)
 
@@ -124,13 +151,17 @@ class ClusterExecutor(Executor):
         return taken
 
     def _send(self, tasks: dict[str, Task], wanted: list[str]) -> list[Future]:
-        workers = self.workers() or [""]
-        parts = {key: self._where.pop(key) % self.n_parts for key in tasks}
-        places = {key: workers[p * len(workers) // self.n_parts] for key, p in parts.items()}
-        annotations = {"workers": places.__getitem__, "allow_other_workers": True}
-        layer = MaterializedLayer(tasks, annotations=annotations if workers[0] else None)
+        workers = self.workers()
+        places = {key: self.place(*self._where.pop(key), len(workers)) for key in tasks}
+        annotations = {"workers": lambda key: workers[places[key]], "allow_other_workers": True}
+        layer = MaterializedLayer(tasks, annotations=annotations if workers else None)
         graph = HighLevelGraph({"cayleygsp": layer}, {"cayleygsp": set()})
         return self.client.get(graph, wanted, sync=False)
+
+    def place(self, p: int, away: bool, n_workers: int) -> int:
+        """Return which of the workers a part belongs to, or its copy: another one if there are two."""
+        own = p % self.n_parts * n_workers // self.n_parts
+        return (own + max(n_workers // 2, 1)) % max(n_workers, 1) if away else own
 
     def _settle(self, future: Future) -> None:
         """Return when the scheduler knows tasks that were sent: only then what they need may be let go."""
@@ -156,20 +187,31 @@ class ClusterExecutor(Executor):
 
     def keep(self, degree: int, states: Sequence[Handle], before: Kept) -> Kept:
         """Let each state have a copy on a second worker; those that go on from it wait for all copies."""
-        if len(self.workers()) < 2:
+        if not self.copies_states:
             return Kept(degree, list(states), list(states))
-        # its own worker, and that of half of all parts on: Dask may have moved the part to either
-        away = max(self.n_parts // 2, 1)
-        copies = [self.call(p + q, _touch, state) for p, state in enumerate(states) for q in (0, away)]
-        gate, *holding = self.hold(before, copies)
+        gate = self.call(0, _touch, *self._touch_twice(states))
+        gate, *holding = self.commit([gate, *self._touch_twice(before.originals, gate)])
         onward = [self.call(p, _when_safe, state, gate) for p, state in enumerate(states)]
         return Kept(degree, onward, [gate], list(states), holding)
 
+    @property
+    def copies_states(self) -> bool:
+        """Whether states that are kept are copied: there is a second worker."""
+        return len(self.workers()) > 1
+
+    def _touch_twice(self, states: Sequence[Handle], *after: Handle) -> list[Handle]:
+        """Need each state on its own worker and on that of its copy: Dask may have moved the part to either."""
+        return [
+            self.call(p, _touch, state, *after, away=away) for p, state in enumerate(states) for away in (False, True)
+        ]
+
     def hold(self, before: Kept, after: Sequence[Handle]) -> list[Handle]:
         """Hold states and their copies until other results are there: two tasks for each state wait for that."""
-        gate = self.call(0, _touch, *after)
-        holds = [self.call(p + q, _touch, state, gate) for p, state in enumerate(before.originals) for q in range(2)]
-        return self.commit([gate, *holds])
+        if not before.originals:
+            return []
+        # each result is needed where it is, so that it does not move
+        gate = self.call(0, _touch, *(self.call(p, _touch, one) for p, one in enumerate(after)))
+        return self.commit(self._touch_twice(before.originals, gate))
 
     def close(self) -> None:
         """Let go of arrays that were put."""

@@ -54,6 +54,7 @@ def seen_store(folder: str | Path, executor: Executor) -> FolderStore:
             raise FileNotFoundError(
                 f"`folder` must be on a file system that all workers see: {blind[0]} does not see '{folder}'"
             )
+        executor.shared = store.folder.parent  # type: ignore[attr-defined]
     return store
 
 

@@ -59,6 +59,11 @@ class Executor(ABC):
     words: str
     n_threads: int | None = 1
 
+    @property
+    def copies_states(self) -> bool:
+        """Whether states that are kept are copied."""
+        return False
+
     @abstractmethod
     def call(self, p: int, function: Callable[..., Any], *arguments: Any) -> Handle:
         """Let a function be called where part p is; handles among the arguments stand for their results."""

@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,9 @@ class FolderStore(Store):
         for p in range(self.n_parts):
             _check_shapes(self, p)
 
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return opened, (str(self.folder), self.token)  # the manifest is not sent with every task
+
     def part(self, p: int) -> Part:
         """Return a part, whose arrays are read from their files when they are used."""
         a = {name: self._open(p, name) for name in ARRAYS}
@@ -86,6 +90,15 @@ class FolderStore(Store):
             return np.load(file, allow_pickle=False)
         except (OSError, ValueError) as error:
             raise InputError(f"{quoted(file)} is not an array that the manifest names: {error}") from None
+
+
+@lru_cache(maxsize=16)
+def opened(folder: str, token: str) -> FolderStore:
+    """Return the parts in a folder, opened once in each process, if they are those that were meant."""
+    store = FolderStore(folder)
+    if store.token != token:
+        raise InputError(f"{quoted(Path(folder))} has changed since it was opened")
+    return store
 
 
 def write_parts(folder: str | Path, parts: Iterable[Part]) -> None:

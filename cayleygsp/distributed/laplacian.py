@@ -16,7 +16,7 @@ from cayleygsp._validation import check_choice, check_integer, check_positive
 from cayleygsp.distributed.executor import Executor, Progress
 from cayleygsp.distributed.partition import partition_labels
 from cayleygsp.distributed.parts import Store, cut_graph
-from cayleygsp.distributed.series import Exchange, cheapest_hops, plan_exchange, sum_in_parts
+from cayleygsp.distributed.series import Exchange, cheapest_hops, kept_degrees, plan_exchange, sum_in_parts
 from cayleygsp.distributed.spectrum_parts import SpectrumInParts
 from cayleygsp.distributed.steps import Program, count_rings
 from cayleygsp.distributed.worker_cache import CACHE
@@ -386,7 +386,8 @@ class DistributedLaplacian(Laplacian):
         exchange = self._exchange(self._choose_hops(degree, n_columns, dtype))
         program = Program(self.kind, lmax, coeffs, dtype.str, exchange.hops, self.executor.n_threads)
         answers = sum_in_parts(self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
-        return answers, self._describe(exchange, degree, n_columns * dtype.itemsize)
+        kept = self.kept_bytes(degree, coeffs.shape[0], n_columns, dtype)
+        return answers, self._describe(exchange, exchange.entries(degree) * n_columns * dtype.itemsize, kept)
 
     def exchanged_bytes(self, degree: int, n_columns: int = 1, dtype: Any = np.float64) -> int:
         """Return the bytes that go from part to part for a series, by the count of the values.
@@ -411,12 +412,28 @@ class DistributedLaplacian(Laplacian):
         """Return from how many others each part takes values for one degree."""
         return [len(takes) for takes in self._exchange(1).counts]
 
-    def _describe(self, exchange: Exchange, degree: int, row_bytes: int) -> str:
-        n_bytes = exchange.entries(degree) * row_bytes
+    def kept_bytes(self, degree: int, n_filters: int = 1, n_columns: int = 1, dtype: Any = np.float64) -> int:
+        """Return the bytes of states that are copied to a second worker for series, beside what parts exchange.
+
+        Parameters
+        ----------
+        degree, n_columns, dtype
+            As for :meth:`exchanged_bytes`.
+        n_filters : int
+            Series that are summed together.
+        """
+        if not self.executor.copies_states:
+            return 0
+        times = len(kept_degrees(degree, self._choose_hops(degree, n_columns, dtype), self.keep_every))
+        return times * (2 + n_filters) * self.n_vertices * n_columns * np.dtype(dtype).itemsize
+
+    def _describe(self, exchange: Exchange, n_bytes: int, kept_bytes: int) -> str:
+        kept = f", {format_bytes(kept_bytes)} of states copied to be safe" if kept_bytes else ""
         if self.n_parts == 1:
-            return f"1 part {self.executor.words}"
+            return f"1 part {self.executor.words}{kept}"
         per = "every degree" if exchange.hops == 1 else f"every {exchange.hops} degrees"
-        return f"{self.n_parts} parts {self.executor.words}, {format_bytes(n_bytes)} between them, exchanged {per}"
+        parts = f"{self.n_parts} parts {self.executor.words}"
+        return f"{parts}, {format_bytes(n_bytes)} between them, exchanged {per}{kept}"
 
     def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
         r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence per filter, and how."""

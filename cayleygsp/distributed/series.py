@@ -59,6 +59,15 @@ def blocks(degree: int, hops: int) -> list[tuple[int, int]]:
     return [(before, min(hops, degree - before)) for before in range(0, degree, hops)]
 
 
+def kept_degrees(degree: int, hops: int, keep_every: int) -> list[int]:
+    """Return the degrees whose states are kept: after ``keep_every`` or the first exchange behind that."""
+    kept = [0]
+    for before, _ in blocks(degree, hops):
+        if before - kept[-1] >= keep_every:
+            kept.append(before)
+    return kept[1:]
+
+
 def plan_exchange(executor: Executor, store: Store, hops: int) -> Exchange:
     """Find out which values each part needs from the others."""
     plans = [executor.call(p, plan_imports, store, p, hops) for p in range(store.n_parts)]
@@ -106,9 +115,9 @@ def sum_in_parts(
     program = replace(program, hops=exchange.hops)
     degree = program.coeffs.shape[1] - 1
     states = [executor.call(p, first_state, f, program) for p, f in enumerate(signals)]
-    kept = Kept()
+    kept, kept_at = Kept(), kept_degrees(degree, exchange.hops, keep_every)
     for before, n_steps in blocks(degree, exchange.hops):
-        if before - kept.degree >= keep_every:
+        if before in kept_at:
             earlier, kept = kept, executor.keep(before, executor.commit(states), kept)
             # the next interval is sent while this one is under way, and begins when its states are safe
             executor.wait(earlier.safe)

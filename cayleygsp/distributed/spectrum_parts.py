@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,8 +12,9 @@ from scipy import sparse
 from cayleygsp._typing import FloatArray, IntArray, LaplacianKind
 from cayleygsp.distributed.executor import Executor, Handle
 from cayleygsp.distributed.local_matrix import imports, laplacian_rows, region
-from cayleygsp.distributed.parts import Store
+from cayleygsp.distributed.parts import Part, Store
 from cayleygsp.distributed.series import Exchange
+from cayleygsp.distributed.worker_cache import CACHE, cache_bytes
 from cayleygsp.spectrum import POWER_STEPS, LanczosBound, bound_by_ritz, rounded_up
 
 
@@ -24,8 +26,10 @@ class PartFacts:
     ----------
     largest : float
         The largest entry of its diagonal.
+    smallest : float
+        The smallest entry of its diagonal, 1 at most.
     vertex : int
-        The user's number of the first vertex that has it.
+        The user's number of the first vertex that has the largest entry.
     longest_row : int
         The most entries of a row.
     n_entries : int
@@ -35,6 +39,7 @@ class PartFacts:
     """
 
     largest: float
+    smallest: float
     vertex: int
     longest_row: int
     n_entries: int
@@ -48,6 +53,13 @@ class _LaplacianRows:
     matrix: sparse.csr_array
     diagonal: FloatArray
     slots: dict[int, IntArray]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its arrays."""
+        matrix = self.matrix
+        arrays = (matrix.data, matrix.indices, matrix.indptr, self.diagonal, *self.slots.values())
+        return sum(array.nbytes for array in arrays)
 
     @property
     def lengths(self) -> FloatArray:
@@ -77,14 +89,25 @@ def _rows(store: Store, p: int, kind: LaplacianKind) -> _LaplacianRows:
     return _LaplacianRows(matrix, diagonal, {one.source: one.slots for one in imports(store, around)})
 
 
-def _facts(store: Store, p: int, rows: _LaplacianRows) -> PartFacts:
-    part, d = store.part(p), rows.diagonal
+def _facts_of(store: Store, p: int, kind: LaplacianKind) -> PartFacts:
+    return _on_rows(store, p, kind, _facts, store.part(p))
+
+
+def _on_rows(store: Store, p: int, kind: LaplacianKind, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of the rows of a part, which are made once in each process."""
+    key = (store.token, p, "rows", kind)
+    return function(CACHE.get(key, lambda: _rows(store, p, kind), cache_bytes()), *arguments)
+
+
+def _facts(rows: _LaplacianRows, part: Part) -> PartFacts:
+    d = rows.diagonal
     if d.size == 0:
-        return PartFacts(-np.inf, -1, 0, 0, True)
+        return PartFacts(-np.inf, 1.0, -1, 0, 0, True)
     lengths, u = rows.lengths, int(np.argmax(d))
     n_entries = int(lengths.sum()) - int(np.count_nonzero(d))
     finite = bool(np.isfinite(part.rows.degrees).all())
-    return PartFacts(float(d[u]), int(part.vertices[u]), int(lengths.max()), n_entries, finite)
+    smallest = float(d.min(initial=1.0))
+    return PartFacts(float(d[u]), smallest, int(part.vertices[u]), int(lengths.max()), n_entries, finite)
 
 
 def _counts(rows: _LaplacianRows) -> FloatArray:
@@ -126,18 +149,15 @@ def _power_product(rows: _LaplacianRows, x: FloatArray, sources: Sequence[int], 
     return rows.absolute_product(x, sources, pieces)
 
 
-def _ratio(rows: _LaplacianRows, x: FloatArray, Qx: FloatArray) -> tuple[float, float]:
-    """Return the largest ratio of the step and the largest entry of its result."""
+def _ratio(rows: _LaplacianRows, x: FloatArray, Qx: FloatArray) -> tuple[float, float, float]:
+    """Return the largest ratio of the step, and the largest and the smallest entry of its result."""
     inner = rows.diagonal > 0
-    return float((Qx[inner] / x[inner]).max(initial=0.0)), float(Qx.max(initial=0.0))
+    ratio = float((Qx[inner] / x[inner]).max(initial=0.0))
+    return ratio, float(Qx.max(initial=0.0)), float(Qx[inner].min(initial=np.inf))
 
 
 def _rescale(rows: _LaplacianRows, Qx: FloatArray, largest: float) -> FloatArray:
     return np.where(rows.diagonal > 0, Qx / largest, 1.0)
-
-
-def _smallest(x: FloatArray) -> float:
-    return float(x.min(initial=1.0))
 
 
 def _random(p: int, n: int, seed: int) -> FloatArray:
@@ -180,9 +200,8 @@ class SpectrumInParts:
         self.executor = executor
         self.exchange = exchange
         self.sizes = np.diff(store.starts).tolist()
-        call = executor.call
-        self._rows = executor.commit([call(p, _rows, store, p, kind) for p in range(store.n_parts)])
-        facts = executor.commit([call(p, _facts, store, p, rows) for p, rows in enumerate(self._rows)])
+        self._parts = [(store, p, kind) for p in range(store.n_parts)]
+        facts = executor.commit([executor.call(p, _facts_of, *part) for p, part in enumerate(self._parts)])
         self.facts: list[PartFacts] = executor.values(facts)
 
     @property
@@ -199,20 +218,18 @@ class SpectrumInParts:
         """Return what :func:`cayleygsp.spectrum.collatz_wielandt` returns for the whole matrix."""
         if self.largest <= 0:
             return 0.0
-        largest, best = self.largest, np.inf
-        x = self._each(_start, extra=(max(largest, 1.0) if self._has_isolated() else largest,))
+        isolated = min(one.smallest for one in self.facts) <= 0  # there the first vector is one
+        best = np.inf
+        x = self._each(_start, extra=(max(self.largest, 1.0) if isolated else self.largest,))
         for _ in range(POWER_STEPS):
             Qx = self._with_neighbours(_power_product, x)
-            ratios = self._values(self._each(_ratio, x, Qx))
-            best = min(best, max(ratio for ratio, _ in ratios))
-            x = self._each(_rescale, Qx, extra=(max(top for _, top in ratios),))
-            if not min(self._values(self._plain(_smallest, x))) > 1e-200:
+            found, Qx = self._values_beside(self._each(_ratio, x, Qx), Qx)
+            ratios, tops, lows = zip(*found, strict=True)
+            best = min(best, max(ratios))
+            x = self._each(_rescale, Qx, extra=(max(tops),))
+            if not min(1.0, min(lows) / max(tops)) > 1e-200:
                 break
         return rounded_up(best, self.longest_row)
-
-    def _has_isolated(self) -> bool:
-        """Return whether some diagonal entry is zero, where the first vector is one."""
-        return min(self._values(self._plain(_smallest, self._each(_diagonal)))) <= 0
 
     def lower(self) -> float:
         """Return the largest Rayleigh quotient at the vertex with the largest entry of the diagonal."""
@@ -231,38 +248,38 @@ class SpectrumInParts:
         return bound_by_ritz(steps, min(n_steps, sum(self.sizes)), floor=floor, at_least=at_least, at_most=at_most)
 
     def _lanczos_steps(self, seed: int) -> Iterator[tuple[float, float]]:
-        call, commit = self.executor.call, self.executor.commit
-        v = commit([call(p, _random, p, n, seed) for p, n in enumerate(self.sizes)])
-        v = self._combined(1 / self._norm(v), v, 0.0, v, 0.0, v)
+        v = [self.executor.call(p, _random, p, n, seed) for p, n in enumerate(self.sizes)]
+        norm, v = self._norm(v)
+        v = self.executor.commit(self._combined(1 / norm, v, 0.0, v, 0.0, v))
         v_prev, beta = v, 0.0
         while True:
             w = self._with_neighbours(_product, v)
-            alpha = sum(self._values(self._plain(_dot, v, w)))
-            w = self._combined(1.0, w, -alpha, v, -beta, v_prev)
-            beta = self._norm(w)
+            dots, w = self._values_beside(self._plain(_dot, v, w), w)
+            alpha = sum(dots)
+            beta, w = self._norm(self._combined(1.0, w, -alpha, v, -beta, v_prev))
             yield alpha, beta
-            v_prev, v = v, self._combined(1 / beta, w, 0.0, w, 0.0, w)
+            v_prev, v = v, self.executor.commit(self._combined(1 / beta, w, 0.0, w, 0.0, w))
 
-    def _norm(self, v: Sequence[Handle]) -> float:
-        return float(np.sqrt(sum(self._values(self._plain(_dot, v, v)))))
+    def _norm(self, v: Sequence[Handle]) -> tuple[float, list[Handle]]:
+        """Return the norm of a vector, and the vector, which is then kept."""
+        squares, v = self._values_beside(self._plain(_dot, v, v), v)
+        return float(np.sqrt(sum(squares))), v
 
     def _combined(
         self, a: float, x: Sequence[Handle], b: float, y: Sequence[Handle], c: float, z: Sequence[Handle]
     ) -> list[Handle]:
         call = self.executor.call
-        return self.executor.commit([call(p, _combine, a, x[p], b, y[p], c, z[p]) for p in range(len(x))])
+        return [call(p, _combine, a, x[p], b, y[p], c, z[p]) for p in range(len(x))]
 
     def _each(self, function: object, *vectors: Sequence[Handle], extra: tuple[float, ...] = ()) -> list[Handle]:
         """Call a function of the rows and vectors on every part."""
         call = self.executor.call
-        arguments = zip(self._rows, *vectors, strict=True)
-        return self.executor.commit([call(p, function, *one, *extra) for p, one in enumerate(arguments)])  # type: ignore[arg-type]
+        arguments = zip(self._parts, *vectors, strict=True)
+        return [call(p, _on_rows, *part, function, *one, *extra) for p, (part, *one) in enumerate(arguments)]
 
-    def _plain(self, function: object, *vectors: Sequence[Handle]) -> list[Handle]:
+    def _plain(self, function: Callable[..., Any], *vectors: Sequence[Handle]) -> list[Handle]:
         """Call a function of vectors on every part."""
-        call = self.executor.call
-        arguments = zip(*vectors, strict=True)
-        return self.executor.commit([call(p, function, *one) for p, one in enumerate(arguments)])  # type: ignore[arg-type]
+        return [self.executor.call(p, function, *one) for p, one in enumerate(zip(*vectors, strict=True))]
 
     def _with_neighbours(self, function: object, x: Sequence[Handle]) -> list[Handle]:
         """Call a function of the rows, a vector and its values around each part."""
@@ -271,8 +288,13 @@ class SpectrumInParts:
         for p, takes in enumerate(self.exchange.counts):
             sources = list(takes)
             pieces = [call(q, _take, x[q], rows[p, q]) for q in sources]
-            found.append(call(p, function, self._rows[p], x[p], sources, *pieces))  # type: ignore[arg-type]
-        return self.executor.commit(found)
+            found.append(call(p, _on_rows, *self._parts[p], function, x[p], sources, *pieces))
+        return found
 
     def _values(self, handles: Sequence[Handle]) -> list:
-        return self.executor.values(handles)
+        return self.executor.values(self.executor.commit(handles))
+
+    def _values_beside(self, handles: Sequence[Handle], vectors: Sequence[Handle]) -> tuple[list, list[Handle]]:
+        """Return values, and vectors that come with them and are kept: all of it is sent at once."""
+        done = self.executor.commit([*handles, *vectors])
+        return self.executor.values(done[: len(handles)]), done[len(handles) :]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cayleygsp._typing import Array, FloatArray, IntArray, LaplacianKind
 from cayleygsp.distributed.local_matrix import Import, LocalMatrix, imports, prepare_part, region, whole_matrix
 from cayleygsp.distributed.parts import Store
-from cayleygsp.distributed.worker_cache import CACHE, memory_share
+from cayleygsp.distributed.worker_cache import CACHE, cache_bytes
 from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.part_steps import advance_rows
 from cayleygsp.engine.recurrence import aligned_empty, column_tiles
@@ -35,6 +34,10 @@ class State:
     t_old: tuple[Array, ...]
     t: tuple[Array, ...]
     sums: tuple[Array, ...]
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of its arrays, so that Dask knows what it would move."""
+        return sum(array.nbytes for array in (*self.t_old, *self.t, *self.sums))
 
 
 @dataclass(frozen=True)
@@ -185,26 +188,11 @@ def prepared(store: Store, p: int, program: Program) -> LocalMatrix:
     """Return the matrix of a part, made once in each process."""
     key = (store.token, p, program.kind, program.hops, program.dtype)
     return CACHE.get(
-        key, lambda: prepare_part(store, p, program.kind, program.hops, np.dtype(program.dtype)), _memory_share()
+        key, lambda: prepare_part(store, p, program.kind, program.hops, np.dtype(program.dtype)), cache_bytes()
     )
 
 
 def whole_graph(store: Store, kind: LaplacianKind, dtype: str) -> KernelGraph:
     """Return the matrix of the whole graph in the numbers of the parts, made once in each process."""
     key = (store.token, "whole", kind, dtype)
-    return CACHE.get(key, lambda: whole_matrix(store, kind, np.dtype(dtype)), _memory_share())
-
-
-def _memory_share() -> int:
-    """Return the bytes that prepared matrices may take here."""
-    import sys
-
-    if "distributed" not in sys.modules:
-        return memory_share(None)
-    from distributed import get_worker
-
-    try:
-        worker: Any = get_worker()
-    except ValueError:
-        return memory_share(None)
-    return memory_share(worker.memory_manager.memory_limit)
+    return CACHE.get(key, lambda: whole_matrix(store, kind, np.dtype(dtype)), cache_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock, RLock
@@ -70,6 +71,15 @@ class WorkerCache:
 CACHE = WorkerCache()
 
 
-def memory_share(limit: int | None) -> int:
-    """Return the bytes that prepared matrices may take in a process with a memory limit, or without one."""
+def cache_bytes() -> int:
+    """Return the bytes that prepared matrices may take in this process: a share of a worker's memory limit."""
+    if "distributed" not in sys.modules:
+        return _NO_LIMIT
+    from distributed import get_worker
+
+    try:
+        worker: Any = get_worker()
+    except ValueError:
+        return _NO_LIMIT
+    limit = worker.memory_manager.memory_limit
     return int(_SHARE * limit) if limit else _NO_LIMIT

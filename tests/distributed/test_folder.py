@@ -1,6 +1,7 @@
 """Parts on disk: written, built from edges in pieces, and rejected where they are not those of one graph."""
 
 import json
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ from pyarrow import parquet
 
 import cayleygsp as cg
 from cayleygsp.distributed import DistributedLaplacian, cut_edges
-from cayleygsp.distributed.folder import FolderStore, checksum
+from cayleygsp.distributed.folder import FolderStore, checksum, opened
 from tests.strategies import weighted_graphs
 
 PARTITIONS = ["auto", "metis", "order", "streaming"]
@@ -197,6 +198,19 @@ def test_files_that_are_not_those_of_the_manifest(parts):
     file.unlink()
     with pytest.raises(ValueError, match="is not an array that the manifest names"):
         FolderStore(parts)
+
+
+def test_a_folder_is_sent_by_its_name_and_must_not_change(parts):
+    store = FolderStore(parts)
+    sent = pickle.dumps(store)
+    assert len(sent) < 400
+    assert pickle.loads(sent).token == store.token
+    (parts / "manifest.json").write_text((parts / "manifest.json").read_text().replace("2.0", "2.5"))
+    changed = FolderStore(parts)
+    assert pickle.loads(pickle.dumps(changed)).token != store.token
+    opened.cache_clear()
+    with pytest.raises(ValueError, match="has changed since it was opened"):
+        pickle.loads(sent)
 
 
 @pytest.mark.parametrize(
