@@ -2,11 +2,14 @@ r"""What larger clusters would take, from measured sizes: an estimate.
 
 One degree of one signal takes
 
-.. math:: t = \frac{e\,c}{W} + \frac{(1 + q)\,W\,\tau}{s} + \frac{8\,h}{b},
+.. math:: t_s = \frac{e\,c}{W} + \frac{d\,c}{s} \sum_{j<s} h_j + \frac{\ell + (1 + q)\,W\,\tau}{s}
+          + \frac{8\,(h_s + h_{s-1})}{s\,b},
 
-with e entries of the matrix, c seconds of one core per entry, W workers with one part each, q neighbours of a part,
-τ seconds of the scheduler per task, s degrees for one exchange, h the halo of a part and b bytes per second between
-workers. The halo follows the measured law :math:`h = \alpha m^\beta` of the m vertices of a part.
+with e entries of the matrix, c seconds of one core per entry, W workers with one part each, s degrees for one exchange,
+:math:`h_j` the vertices up to j edges away from a part (:math:`h_0 = 0`), d entries of a row, ℓ seconds from one
+exchange to the next where the scheduler has little to do, q neighbours of a part, τ seconds of the scheduler per task
+and b bytes per second between workers. :math:`h_1` follows the measured law :math:`\alpha m^\beta` of the m vertices of
+a part, :math:`h_j / h_1` is as counted, and s is what takes the least time.
 """
 
 from __future__ import annotations
@@ -16,10 +19,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis._document import Document
-from analysis.benchmark_distributed.settings import EDGES_PER_VERTEX, PREDICTED_EDGES, PREDICTED_WORKERS
+from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_WORKERS
 
 # Bytes of a worker for a vertex: vertices, degrees and row starts, states and kept ones; and for an entry.
 VERTEX_BYTES, ENTRY_BYTES = 160, 12
+
+# Share of the other parts from which on a part borders on all of them, however many there are.
+_ALL = 0.9
 
 
 def halo_law(rows: Sequence[Document]) -> tuple[float, float]:
@@ -27,6 +33,12 @@ def halo_law(rows: Sequence[Document]) -> tuple[float, float]:
     sizes = np.log([row["mean_part"] for row in rows])
     slope, shift = np.polyfit(sizes, np.log([row["mean_halo"] for row in rows]), 1)
     return float(np.exp(shift)), float(slope)
+
+
+def neighbours(row: Document, n_workers: int) -> float:
+    """Return from how many others each of some parts takes values, by what was counted for another number of parts."""
+    borders_on_all = row["neighbours"] > _ALL * (row["n_parts"] - 1)
+    return n_workers - 1 if borders_on_all else min(row["neighbours"], n_workers - 1)
 
 
 def predict(halos: Sequence[Document], costs: Document) -> list[Document]:
@@ -37,27 +49,40 @@ def predict(halos: Sequence[Document], costs: Document) -> list[Document]:
     halos : sequence of dict
         Counted halos.
     costs : dict
-        ``entry_seconds``, ``task_seconds`` and ``bandwidth``.
+        ``entry_seconds`` by the kind of graph, ``exchange_seconds``, ``task_seconds`` and ``bandwidth``.
     """
     rows = []
     for name in dict.fromkeys(row["graph"] for row in halos):
         counted = [row for row in halos if row["graph"] == name]
-        factor, exponent = halo_law(counted)
-        neighbours = counted[-1]["neighbours"]
         for edges in PREDICTED_EDGES:
             for workers in PREDICTED_WORKERS:
-                part = edges / EDGES_PER_VERTEX / workers
-                halo = min(factor * part**exponent, edges / EDGES_PER_VERTEX - part)
-                row: Document = {
-                    "graph": name,
-                    "n_edges": edges,
-                    "n_workers": workers,
-                    "compute": 2 * edges / workers * costs["entry_seconds"],
-                    "tasks": (1 + min(neighbours, workers - 1)) * workers * costs["task_seconds"],
-                    "wire": 8 * halo / costs["bandwidth"],
-                    "worker_bytes": VERTEX_BYTES * (part + halo) + ENTRY_BYTES * 2 * edges / workers,
-                }
-                row["seconds"] = row["compute"] + row["tasks"] + row["wire"]
-                row["efficiency"] = row["compute"] / row["seconds"]
-                rows.append(row)
+                most = len(counted[-1]["rings"])
+                every = [_degree(counted, costs, edges, workers, s) for s in range(1, most + 1)]
+                rows.append(min(every, key=lambda row: row["seconds"]))
     return rows
+
+
+def _degree(counted: Sequence[Document], costs: Document, edges: int, workers: int, s: int) -> Document:
+    """Return what one degree takes with s degrees for one exchange."""
+    last = counted[-1]
+    factor, exponent = halo_law(counted)
+    n_vertices = edges / last["edges_per_vertex"]
+    part = n_vertices / workers
+    # the vertices up to 0, 1, … s edges away
+    around = [min(factor * part**exponent * ring, n_vertices - part) for ring in [0.0, *last["rings"][:s]]]
+    entry = costs["entry_seconds"][last["graph"]]
+    tasks = costs["exchange_seconds"] + (1 + neighbours(last, workers)) * workers * costs["task_seconds"]
+    row: Document = {
+        "graph": last["graph"],
+        "n_edges": edges,
+        "n_workers": workers,
+        "degrees_per_exchange": s,
+        "compute": 2 * edges / workers * entry,
+        "twice": 2 * last["edges_per_vertex"] * entry * sum(around[:s]) / s,
+        "tasks": tasks / s,
+        "wire": 8 * (around[s] + around[s - 1]) / s / costs["bandwidth"],
+        "worker_bytes": VERTEX_BYTES * (part + around[s]) + ENTRY_BYTES * 2 * edges / workers,
+    }
+    row["seconds"] = row["compute"] + row["twice"] + row["tasks"] + row["wire"]
+    row["efficiency"] = row["compute"] / row["seconds"]
+    return row

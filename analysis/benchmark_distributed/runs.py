@@ -12,7 +12,9 @@ import cayleygsp as cg
 from analysis import _problems, _timing
 from analysis._document import Document
 from analysis.benchmark_distributed.clusters import forget_received, memory_of_workers, received_bytes
+from analysis.benchmark_distributed.settings import RINGS, TASK_PARTS
 from cayleygsp.distributed import DistributedLaplacian
+from cayleygsp.distributed.steps import count_rings
 
 
 def graph_of(name: str, n_vertices: int, seed: int) -> cg.Graph:
@@ -85,21 +87,31 @@ def measure_run(
     }
 
 
-def task_seconds(client: Any, degree: int) -> float:
-    """Return what a task costs beside its work: a graph with almost none, all degrees one by one."""
-    n_parts = 2
+def task_costs(client: Any, degree: int) -> Document:
+    """Return the seconds from one exchange to the next, and those that each task adds: graphs with almost no work.
+
+    Two workers and the scheduler share the processors of the machine, so that a task takes more than it would of a
+    scheduler alone.
+    """
+    few, many = (_exchange_seconds(client, n_parts, degree) for n_parts in TASK_PARTS)
+    n_few, n_many = (3 * n_parts - 2 for n_parts in TASK_PARTS)  # parts of a path, and what they take from both sides
+    task = max((many - few) / (n_many - n_few), 0.0)
+    return {"task_seconds": task, "exchange_seconds": max(few - n_few * task, 0.0)}
+
+
+def _exchange_seconds(client: Any, n_parts: int, degree: int) -> float:
+    graph = cg.gallery.path(32 * n_parts)
     dL = DistributedLaplacian.from_graph(
-        cg.gallery.path(64), n_parts, client=client, partition="order", degrees_per_exchange=1, keep_every=10**6
+        graph, n_parts, client=client, partition="order", degrees_per_exchange=1, keep_every=10**6
     )
     there = cg.ChebyshevFilter(dL, coefficients(degree))
-    f = np.ones(64)
+    f = np.ones(graph.n_vertices)
     there @ f
-    seconds = min(_timing.seconds_of(lambda: there @ f) for _ in range(3))
-    return seconds / (degree * 2 * n_parts)
+    return min(_timing.seconds_of(lambda: there @ f) for _ in range(3)) / degree
 
 
 def halo_rows(name: str, n_vertices: int, parts: tuple[int, ...], seed: int) -> list[Document]:
-    """Count the vertices that parts take from others for one degree, by METIS."""
+    """Count the vertices that parts take from others, by METIS."""
     graph = graph_of(name, n_vertices, seed)
     rows = []
     for n_parts in parts:
@@ -109,11 +121,26 @@ def halo_rows(name: str, n_vertices: int, parts: tuple[int, ...], seed: int) -> 
             {
                 "graph": name,
                 "n_vertices": dL.n_vertices,
+                "edges_per_vertex": dL.n_edges / dL.n_vertices,
                 "n_parts": n_parts,
                 "mean_halo": float(np.mean(halo)),
                 "largest_halo": int(max(halo)),
                 "mean_part": dL.n_vertices / n_parts,
                 "neighbours": float(np.mean(dL.neighbouring_parts())),
+                "rings": ring_ratios(dL),
             }
         )
     return rows
+
+
+def ring_ratios(dL: DistributedLaplacian) -> list[float]:
+    """Return the vertices up to 1, 2, … edges away from a part on average, over those of the first ring.
+
+    As far as they are fewer than half of all other vertices: from there on a larger graph would have more.
+    """
+    ends = [count_rings(dL.store, p, RINGS, dL.n_vertices // 2)[0] for p in range(dL.n_parts)]
+    n_counted = min(one.size for one in ends)
+    around = np.mean([one[1:n_counted] - one[0] for one in ends], axis=0)
+    others = dL.n_vertices * (1 - 1 / dL.n_parts)
+    n_rings = max(int(np.searchsorted(around, others / 2)), 1)
+    return (around[:n_rings] / around[0]).tolist()

@@ -13,7 +13,7 @@ from analysis.benchmark_distributed.figure import draw
 from analysis.benchmark_distributed.limited import measure_limited
 from analysis.benchmark_distributed.page import conclusions, markdown, tables
 from analysis.benchmark_distributed.prediction import predict
-from analysis.benchmark_distributed.runs import graph_of, halo_rows, measure_run, task_seconds
+from analysis.benchmark_distributed.runs import graph_of, halo_rows, measure_run, task_costs
 
 GRAPHS = ("grid", "communities")
 
@@ -24,6 +24,8 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     degree = settings.QUICK_DEGREE if quick else settings.DEGREE
     strong = min(settings.QUICK_STRONG if quick else settings.STRONG, args.max_vertices)
     weak = min(settings.QUICK_WEAK if quick else settings.WEAK, args.max_vertices)
+    step("a graph beyond the memory of a worker")
+    limited = None if quick or args.no_limit else measure_limited(args.seed)
     runs: list[Document] = []
     costs: Document = {}
     for n_workers in settings.QUICK_WORKERS if quick else settings.WORKERS:
@@ -35,7 +37,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
                     run = measure_run(client, name, graph, n_workers, degree, args.repeats, args.seed)
                     runs.append({"scaling": kind, **run})
             if n_workers == 2:
-                costs = {"task_seconds": task_seconds(client, degree), "bandwidth": bandwidth(client)}
+                costs = {**task_costs(client, degree), "bandwidth": bandwidth(client)}
     step("halos")
     parts = settings.QUICK_HALO_PARTS if quick else settings.HALO_PARTS
     size = settings.QUICK_HALO_VERTICES if quick else settings.HALO_VERTICES
@@ -44,12 +46,10 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     n_vertices = min(settings.QUICK_TARGET if quick else settings.TARGET, args.max_vertices)
     with worker_processes(2) as client:
         target = measure_run(
-            client, "grid", graph_of("grid", n_vertices, args.seed), 2, degree, min(args.repeats, 3), args.seed
+            client, "grid", graph_of("grid", n_vertices, args.seed), 2, degree, args.repeats, args.seed
         )
-    step("a graph beyond the memory of a worker")
-    limited = None if quick or args.no_limit else measure_limited(args.seed)
-    alone = next(run for run in runs if run["graph"] == "communities" and run["n_workers"] == 1)
-    costs["entry_seconds"] = alone["one_process"]["median"] / (alone["n_entries"] * degree)
+    alone = [run for run in runs if (run["scaling"], run["n_workers"]) == ("strong", 1)]
+    costs["entry_seconds"] = {run["graph"]: run["one_process"]["median"] / (run["n_entries"] * degree) for run in alone}
     return {
         "degree": degree,
         "runs": runs,
@@ -63,7 +63,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
-    add_repeats(parser, full=5, quick=1)
+    add_repeats(parser, full=3, quick=1)
     parser.add_argument("--max-vertices", type=int, default=settings.TARGET, help="leave larger sizes out")
     parser.add_argument("--no-limit", action="store_true", help="leave out the graph beyond the memory of a worker")
 

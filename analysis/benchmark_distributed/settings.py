@@ -33,5 +33,6 @@ LIMIT_DEGREE = 24
 # What is predicted: edges, and workers of one thread.
 PREDICTED_EDGES = (10**9, 10**10, 10**11)
 PREDICTED_WORKERS = (16, 64, 256, 1024)
-# Edges of a vertex in predicted graphs, as in the measured communities.
-EDGES_PER_VERTEX = 5
+# The most degrees for one exchange that are looked at, and parts with almost no work that show what tasks cost.
+RINGS = 32
+TASK_PARTS = (2, 16)

@@ -12,6 +12,9 @@ from typing import Any, Protocol
 _SHARE = 0.45
 _NO_LIMIT = 2**40
 
+# Graphs whose matrices are kept: those that were used last.
+_GRAPHS = 3
+
 
 class Sized(Protocol):
     """Something that knows how many bytes it takes."""
@@ -23,6 +26,8 @@ class Sized(Protocol):
 
 class WorkerCache:
     """Values by their keys, the oldest of which are dropped when they take more than a number of bytes.
+
+    Keys that are tuples begin with the name of a graph; those of the few graphs that were used last are kept.
 
     Examples
     --------
@@ -55,10 +60,18 @@ class WorkerCache:
             value = make()
             with self._lock:
                 self._values[key] = value
-                while len(self._values) > 1 and sum(one.n_bytes for one in self._values.values()) > limit:
+                while len(self._values) > 1 and (self._n_bytes > limit or self._n_graphs > _GRAPHS):
                     dropped, _ = self._values.popitem(last=False)
                     self._making.pop(dropped, None)
             return value
+
+    @property
+    def _n_bytes(self) -> int:
+        return sum(one.n_bytes for one in self._values.values())
+
+    @property
+    def _n_graphs(self) -> int:
+        return len({key[0] for key in self._values if isinstance(key, tuple)})
 
     def forget(self, token: str) -> None:
         """Drop everything whose key begins with a token."""

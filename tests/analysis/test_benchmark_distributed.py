@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import cayleygsp as cg
 from analysis import benchmark_distributed
-from analysis.benchmark_distributed.prediction import halo_law, predict
+from analysis.benchmark_distributed.prediction import halo_law, neighbours, predict
+from analysis.benchmark_distributed.runs import ring_ratios
 from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_WORKERS, QUICK_WORKERS
+from cayleygsp.distributed import DistributedLaplacian
 from tests.analysis.helpers import run
 
 
@@ -24,23 +27,56 @@ def test_every_run_is_that_of_one_process_and_its_bytes_are_counted(scaling):
     for one in [*document["runs"], document["target"]]:
         assert one["difference"] < 1e-12
         assert min(one["memory_of_workers"]) > 0
-        assert (one["predicted_bytes"] > 0) == (one["n_workers"] > 1)
+        received, counted = one["received_bytes"], one["predicted_bytes"]
+        assert (counted["halo"] > 0) == (one["n_workers"] > 1)
+        assert received["halo"] == pytest.approx(counted["halo"], rel=0.1)
+        assert received["kept"] == pytest.approx(counted["kept"], rel=0.01)
+        assert received["other"] < 1000
     assert "Where it breaks" in scaling[1]
 
 
-def test_predictions_follow_the_formula():
-    halos = [
-        {"graph": "grid", "n_vertices": 10**4, "mean_part": m, "mean_halo": 2 * m**0.5, "neighbours": 4.0}
+def halos(n_parts=64, neighbours=4.0, rings=(1.0,)):
+    sizes = {"edges_per_vertex": 2.0, "n_parts": n_parts, "neighbours": neighbours, "rings": list(rings)}
+    return [
+        {"graph": "grid", "n_vertices": 10**4, "mean_part": m, "mean_halo": 2 * m**0.5, **sizes}
         for m in (100.0, 1000.0)
     ]
-    factor, exponent = halo_law(halos)
+
+
+COSTS = {"entry_seconds": {"grid": 1e-9}, "task_seconds": 1e-3, "exchange_seconds": 0.01, "bandwidth": 1e9}
+
+
+def test_predictions_follow_the_formula():
+    factor, exponent = halo_law(halos())
     assert (factor, exponent) == (pytest.approx(2), pytest.approx(0.5))
-    rows = predict(halos, {"entry_seconds": 1e-9, "task_seconds": 1e-3, "bandwidth": 1e9})
+    rows = predict(halos(), COSTS)
     assert [(row["n_edges"], row["n_workers"]) for row in rows] == [
         (edges, workers) for edges in PREDICTED_EDGES for workers in PREDICTED_WORKERS
     ]
-    first = rows[0]
+    first, halo = rows[0], 2 * (1e9 / 2 / 16) ** 0.5
+    assert (first["degrees_per_exchange"], first["twice"]) == (1, 0.0)
     assert first["compute"] == pytest.approx(2e9 / 16 * 1e-9)
-    assert first["tasks"] == pytest.approx(5 * 16 * 1e-3)
-    assert first["wire"] == pytest.approx(8 * 2 * (1e9 / 5 / 16) ** 0.5 / 1e9)
+    assert first["tasks"] == pytest.approx(0.01 + 5 * 16 * 1e-3)
+    assert first["wire"] == pytest.approx(8 * halo / 1e9)
     assert first["seconds"] == pytest.approx(first["compute"] + first["tasks"] + first["wire"])
+
+
+def test_predictions_take_the_number_of_degrees_per_exchange_that_is_fastest():
+    first, halo = predict(halos(rings=(1.0, 2.0, 1e6)), COSTS)[0], 2 * (1e9 / 2 / 16) ** 0.5
+    assert first["degrees_per_exchange"] == 2
+    assert first["tasks"] == pytest.approx((0.01 + 5 * 16 * 1e-3) / 2)
+    assert first["twice"] == pytest.approx(4e-9 * halo / 2)
+    assert first["wire"] == pytest.approx(8 * 3 * halo / 2 / 1e9)
+
+
+def test_parts_that_border_on_all_others_do_so_in_larger_clusters():
+    assert neighbours(halos(neighbours=5.5)[0], 1024) == 5.5
+    assert neighbours(halos(neighbours=63.0)[0], 1024) == 1023
+    assert neighbours(halos(neighbours=5.5)[0], 4) == 3
+
+
+def test_rings_are_counted_while_others_are_left():
+    dL = DistributedLaplacian.from_graph(cg.gallery.ring(100), 4, client="synchronous", partition="order")
+    assert ring_ratios(dL) == [float(s) for s in range(1, 19)]  # two vertices per ring, of 75 others
+    wild = cg.gallery.random_regular(40, 6, rng=0)
+    assert len(ring_ratios(DistributedLaplacian.from_graph(wild, 4, client="synchronous"))) == 1
