@@ -26,6 +26,8 @@ class SpectralJacobiConv(nn.Module):
         As in :class:`cayleygsp.nn.CayleyConv`, whose parameters this layer has.
     zoom : float
         h to start from.
+    tol : float
+        What :meth:`taps` may leave out of each function.
 
     Examples
     --------
@@ -41,11 +43,18 @@ class SpectralJacobiConv(nn.Module):
     eigenvectors: Tensor
 
     def __init__(
-        self, laplacian: cg.Laplacian, in_channels: int, out_channels: int, order: int, n_iter: int, zoom: float = 1.0
+        self,
+        laplacian: cg.Laplacian,
+        in_channels: int,
+        out_channels: int,
+        order: int,
+        n_iter: int,
+        zoom: float = 1.0,
+        tol: float = 1e-4,
     ) -> None:
         super().__init__()
         check_diagonal(laplacian)
-        self.order, self.n_iter = order, n_iter
+        self.order, self.n_iter, self.tol = order, n_iter, tol
         self.weight = Parameter(torch.empty(2 * order + 1, in_channels, out_channels))
         self.bias = Parameter(torch.zeros(out_channels))
         self.log_zoom = Parameter(torch.tensor(math.log(zoom)))
@@ -64,3 +73,18 @@ class SpectralJacobiConv(nn.Module):
         basis = jacobi_basis(self.zoom, self.eigenvalues, self.order, self.n_iter)
         spread = basis[:, :, None] * x_hat[:, None, :]
         return torch.addmm(self.bias, self.eigenvectors, spread.flatten(1) @ self.weight.flatten(0, 1))
+
+    def taps(self, laplacian: object = None) -> Tensor:
+        """Return the weights of Chebyshev terms on [0, 2], shape (n_terms, in_channels, out_channels).
+
+        Sweeps are polynomials, whose series is exact with r (K + 1) + 1 terms; what adds up to less than the tolerance
+        is left out.
+        """
+        n = self.order * (self.n_iter + 1) + 1
+        angles = (torch.arange(n, dtype=torch.float64) + 0.5) * (math.pi / n)
+        basis = jacobi_basis(self.zoom.double(), 1 + torch.cos(angles), self.order, self.n_iter)
+        series = torch.cos(torch.arange(n)[:, None] * angles) @ basis * (2 / n)
+        series = torch.cat([series[:1] / 2, series[1:]])
+        rest = series.detach().abs().flip(0).cumsum(0).flip(0).amax(dim=1)  # of this term and all after it
+        n_terms = max(int((rest > self.tol).sum()), 1)
+        return torch.einsum("kb,bio->kio", series[:n_terms].to(self.weight.dtype), self.weight)

@@ -12,8 +12,10 @@ from torch import Tensor, nn
 import cayleygsp as cg
 from analysis.movielens.cell import RecurrentCell
 from analysis.movielens.data import Ratings
+from analysis.movielens.diffusion import Diffusion, Workspace
 from analysis.movielens.jacobi_layer import SpectralJacobiConv
 from analysis.movielens.settings import CAYLEY, JACOBI, ORDERS, SWEEPS, Config
+from analysis.movielens.terms import ScaledGraph
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 
@@ -41,11 +43,25 @@ class Side(nn.Module):
         self.cell = RecurrentCell(config.features, config.rank)
         # in a list: constants are no part of the state of the model
         self._laplacian = [GraphLaplacian.from_laplacian(laplacian, dtype=torch.float32, device=device)]
+        self._graph = ScaledGraph(laplacian, float(self._laplacian[0].lmax.max()), torch.float32)
+        self._space = Workspace()
 
-    def forward(self, factor: Tensor, state: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Return the changed factor and the state of the cell."""
-        state, change = self.cell(self.conv(factor, self._laplacian[0]).relu(), state)
-        return factor + change, state
+    def forward(self, factor: Tensor, n_steps: int) -> Tensor:
+        """Return the factor after some steps, by compiled loops where there are any."""
+        if factor.device.type != "cpu":
+            return self.diffuse(factor, n_steps)
+        cell, taps = self.cell, self.conv.taps(self._laplacian[0]).contiguous()
+        weights = cell.from_input, cell.from_state, cell.bias, cell.to_change, cell.change_bias
+        found = Diffusion.apply(factor, self._graph, n_steps, self._space, taps, self.conv.bias, *weights)
+        return cast(Tensor, found)
+
+    def diffuse(self, factor: Tensor, n_steps: int) -> Tensor:
+        """Return the same, layer by layer."""
+        state = None
+        for _ in range(n_steps):
+            state, change = self.cell(self.conv(factor, self._laplacian[0]).relu(), state)
+            factor = factor + change
+        return factor
 
 
 class Network(nn.Module):
@@ -81,18 +97,13 @@ class Network(nn.Module):
         super().__init__()
         self.diffusions = config.diffusions
         self.users, self.movies = (Side(model, config, L, device) for L in ratings.laplacians)
-        self._start = [torch.as_tensor(factor, dtype=torch.float32, device=device) for factor in start]
+        self.start = [torch.as_tensor(factor, dtype=torch.float32, device=device) for factor in start]
         self.to(device)
 
     def forward(self) -> tuple[Tensor, Tensor]:
         """Return the diffused factors of users and movies."""
-        factors = []
-        for side, factor in zip((self.users, self.movies), self._start, strict=True):
-            state = None
-            for _ in range(self.diffusions):
-                factor, state = side(factor, state)
-            factors.append(factor)
-        return factors[0], factors[1]
+        users, movies = self.start
+        return self.users(users, self.diffusions), self.movies(movies, self.diffusions)
 
 
 def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
@@ -100,7 +111,7 @@ def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
     sizes, order = (config.rank, config.features), ORDERS[model]
     layer: Layer
     if model == JACOBI:
-        layer = SpectralJacobiConv(laplacian, *sizes, order, SWEEPS, zoom=config.zoom)
+        layer = SpectralJacobiConv(laplacian, *sizes, order, SWEEPS, zoom=config.zoom, tol=config.tol)
     elif model == CAYLEY:
         layer = CayleyConv(*sizes, order, zoom=config.zoom, tol=config.tol)
     else:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from analysis.movielens.data import Ratings
+from analysis.movielens.entries import ends, entries
 from cayleygsp._typing import IntArray
 
 LOWEST, HIGHEST = 1.0, 5.0
@@ -30,7 +33,7 @@ class Objective:
     """
 
     def __init__(self, ratings: Ratings, places: IntArray, gamma: float, device: torch.device) -> None:
-        self._places = torch.as_tensor(places, device=device)
+        self._places = Places(places, ratings.matrix.shape[1], device)
         self._values = torch.as_tensor(ratings.values(places), device=device)
         self._gamma = gamma
         self._laplacians = [_sparse(L.matrix, device) for L in ratings.laplacians]
@@ -43,40 +46,70 @@ class Objective:
         """
         error = (predict(W, H, self._places) - self._values).square().mean()
         users, movies = self._laplacians
-        smoothness = ((W.T @ W) * (H.T @ torch.sparse.mm(movies, H))).sum()
-        smoothness = smoothness + ((H.T @ H) * (W.T @ torch.sparse.mm(users, W))).sum()
+        smoothness = ((W.T @ W) * quadratic_form(movies, H)).sum() + ((H.T @ H) * quadratic_form(users, W)).sum()
         return error + self._gamma / 2 * smoothness
 
 
-def predict(W: Tensor, H: Tensor, places: Tensor) -> Tensor:
+class Places:
+    """Places of a matrix by row and column.
+
+    Parameters
+    ----------
+    places : ndarray of int
+        Of the flattened matrix.
+    n_columns : int
+        Of the matrix.
+    device : torch.device
+        Where to compute.
+    """
+
+    def __init__(self, places: IntArray, n_columns: int, device: torch.device) -> None:
+        rows, columns = np.divmod(places, n_columns)
+        self.rows, self.columns = torch.as_tensor(rows, device=device), torch.as_tensor(columns, device=device)
+
+
+def predict(W: Tensor, H: Tensor, places: Places) -> Tensor:
     r"""Return :math:`W H^\top` at some places, stretched so that all of its entries fill the ratings from 1 to 5.
 
     Parameters
     ----------
     W, H : Tensor, shapes (n_users, rank) and (n_movies, rank)
         The factors.
-    places : Tensor of int
-        Of the flattened matrix.
+    places : Places
+        Which entries.
 
     Examples
     --------
     >>> import torch
-    >>> from analysis.movielens.objective import predict
+    >>> from analysis.movielens.objective import Places, predict
     >>> W, H = torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [2.0]])
-    >>> predict(W, H, torch.tensor([0, 1, 3]))
+    >>> predict(W, H, Places([0, 1, 3], 2, torch.device("cpu")))
     tensor([1., 3., 5.])
     """
-    X = W @ H.T
-    ends = torch.stack([_place_of_largest(-X.detach()), _place_of_largest(X.detach())])
-    picked = X.flatten().index_select(0, torch.cat([places, ends]))  # the gradient has few places, not all of X
-    low, high = picked[-2], picked[-1]
-    return LOWEST + (HIGHEST - LOWEST) * (picked[:-2] - low) / (high - low)
+    low, high = entries(W, H, *ends(W, H))
+    picked = entries(W, H, places.rows, places.columns)
+    return LOWEST + (HIGHEST - LOWEST) * (picked - low) / (high - low)
 
 
-def _place_of_largest(X: Tensor) -> Tensor:
-    """Return where the largest entry is in the flattened matrix; by rows, since torch's argmax takes no vectors."""
-    row = X.amax(dim=1).argmax()
-    return row * X.shape[1] + X[row].argmax()
+def quadratic_form(matrix: Tensor, H: Tensor) -> Tensor:
+    r"""Return :math:`H^\top A H` for a sparse symmetric matrix A by rows."""
+    return _QuadraticForm.apply(matrix, H)
+
+
+class _QuadraticForm(torch.autograd.Function):
+    """One sparse product, which the gradient uses too; torch transposes the matrix for that."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, H: Tensor) -> Tensor:
+        product = matrix @ H
+        ctx.save_for_backward(product)
+        return H.T @ product
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        (product,) = ctx.saved_tensors
+        return None, product @ (gradient + gradient.T)
 
 
 def root_mean_square(error: Tensor) -> float:
@@ -85,9 +118,9 @@ def root_mean_square(error: Tensor) -> float:
 
 
 def _sparse(matrix: Any, device: torch.device) -> Tensor:
-    found = matrix.tocoo()
-    indices = torch.as_tensor(np.stack([found.row, found.col]).astype(np.int64))
-    values = torch.as_tensor(found.data.astype(np.float32))
-    return torch.sparse_coo_tensor(
-        indices, values, found.shape, device=device, is_coalesced=True, check_invariants=True
-    )
+    by_rows = matrix.tocsr()
+    starts, columns = (torch.as_tensor(part.astype(np.int32)) for part in (by_rows.indptr, by_rows.indices))
+    values = torch.as_tensor(by_rows.data.astype(np.float32))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state")
+        return torch.sparse_csr_tensor(starts, columns, values, by_rows.shape, device=device, check_invariants=True)

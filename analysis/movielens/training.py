@@ -14,7 +14,7 @@ from analysis._runner import Run
 from analysis._training import Fit
 from analysis.movielens.data import load_ratings, part_ratings
 from analysis.movielens.network import Network, start_factors
-from analysis.movielens.objective import Objective, predict, root_mean_square
+from analysis.movielens.objective import Objective, Places, predict, root_mean_square
 from analysis.movielens.settings import VALIDATION, Config
 from cayleygsp._typing import IntArray
 from cayleygsp.nn import ChebConv
@@ -37,8 +37,9 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
         network = Network(ratings, start, run.setting["model"], config, device)
     objective = Objective(ratings, parts.fitted, config.gamma, device)
 
-    def at(places: IntArray) -> tuple[Tensor, Tensor]:
-        return torch.as_tensor(places, device=device), torch.as_tensor(ratings.values(places), device=device)
+    def at(places: IntArray) -> tuple[Places, Tensor]:
+        values = torch.as_tensor(ratings.values(places), device=device)
+        return Places(places, ratings.matrix.shape[1], device), values
 
     test, validation = at(ratings.test), at(parts.validation)
     seen: dict[str, float] = {}

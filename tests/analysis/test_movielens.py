@@ -19,7 +19,7 @@ from analysis.movielens.cell import RecurrentCell
 from analysis.movielens.data import load_ratings, part_ratings, read_ratings
 from analysis.movielens.jacobi_layer import SpectralJacobiConv
 from analysis.movielens.network import Network, start_factors
-from analysis.movielens.objective import Objective, predict
+from analysis.movielens.objective import Objective, Places, predict
 from analysis.movielens.paper import PARAMETERS
 from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NETWORKS, QUICK, Config
 from analysis.movielens.training import train
@@ -191,7 +191,7 @@ def test_chebyshev_network_is_the_dense_one_of_the_authors(order):
 
 def test_predictions_fill_the_scale():
     W, H = torch.randn(5, 2), torch.randn(4, 2)
-    found = predict(W, H, torch.arange(20))
+    found = predict(W, H, Places(np.arange(20), 4, CPU))
     assert (float(found.min()), float(found.max())) == pytest.approx((1.0, 5.0))
 
 
