@@ -19,6 +19,7 @@ from numba import njit
 from cayleygsp._typing import Array
 from cayleygsp.engine.board import MORE, claim, finish
 from cayleygsp.engine.compiling import FAST, compiled
+from cayleygsp.engine.dot_rows import step_and_dot_row
 from cayleygsp.engine.packed import cut_rows
 from cayleygsp.engine.rows import step_row
 from cayleygsp.engine.threads import run, useful_threads
@@ -43,6 +44,36 @@ def _step_rows(first, last, graph, factor, minus, t, t_old, out, add):  # type: 
         step_row(np.int64(i), begin, end, indices, weights, w1, w2, -minus, t, t_old, out, add)
 
 
+@njit(fastmath=FAST)
+def _step_and_dot_rows(  # type: ignore[no-untyped-def]
+    first, last, graph, step_factor, minus, t, t_old, out, add, other, factor, entries, diagonal
+):
+    """Do what :func:`_step_rows` does, and add factor * <other_i, t_j> to every entry (i, j)."""
+    indptr, indices, weights, on_diagonal, off, scale = graph
+    for i in range(first, last):
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+        w1 = step_factor * scale[i] * off
+        w2 = step_factor * (scale[i] * on_diagonal[i]) - step_factor
+        step_and_dot_row(
+            np.int64(i),
+            begin,
+            end,
+            indices,
+            weights,
+            w1,
+            w2,
+            -minus,
+            t,
+            t_old,
+            out,
+            add,
+            other,
+            factor,
+            entries,
+            diagonal,
+        )
+
+
 @njit(fastmath=_ANY_ORDER)
 def _dot(p, i, q, j):  # type: ignore[no-untyped-def]
     """Return the product of row i of p with row j of q."""
@@ -53,16 +84,12 @@ def _dot(p, i, q, j):  # type: ignore[no-untyped-def]
 
 
 @njit(fastmath=FAST)
-def _add_products(first, last, indptr, indices, factor, p, q, tied, entries, diagonal):  # type: ignore[no-untyped-def]
-    """Add factor * <p_i, q_j> to every entry (i, j) of some rows; if ``tied``, the mean of (i, j) and (j, i)."""
-    half = factor / 2
+def _add_products(first, last, graph, factor, p, q, entries, diagonal):  # type: ignore[no-untyped-def]
+    """Add factor * <p_i, q_j> to every entry (i, j) of some rows."""
+    indptr, indices = graph[0], graph[1]
     for i in range(first, last):
         for e in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
-            j = np.int64(indices[e])
-            if tied:
-                entries[e] += half * (_dot(p, i, q, j) + _dot(q, i, p, j))
-            else:
-                entries[e] += factor * _dot(p, i, q, j)
+            entries[e] += factor * _dot(p, i, q, np.int64(indices[e]))
         diagonal[i] += factor * _dot(p, i, q, i)
 
 
@@ -85,11 +112,12 @@ def _ascend(graph, chunks, k0, t, board, mine, budget):  # type: ignore[no-untyp
 
 @compiled()
 def _descend(  # type: ignore[no-untyped-def]
-    graph, other, pattern, chunks, k0, size, top, u, t, mode, entries, diagonal, board, mine, budget
+    graph, other, chunks, k0, size, top, u, t, mode, entries, diagonal, board, mine, budget
 ):
     """Go down from degree k0 + size - 1 to k0; see :func:`descend`."""
     n_chunks, one = chunks.size - 1, u.dtype.type(1)
-    adding, backwards, first_is_u, tied = mode
+    adding, backwards, by_sums, by_terms = mode
+    share = 0.5 if by_sums and by_terms else 1.0
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
@@ -98,17 +126,24 @@ def _descend(  # type: ignore[no-untyped-def]
         q = size - 1 - step
         k = k0 + q
         first, last = chunks[c], chunks[c + 1]
-        _step_rows(first, last, graph, one + one if k else one, one, u[q + 1], u[q + 2], u[q], True)
+        up, factor = (one + one, 2.0 * share) if k else (one, share)
+        now = t[q + 1] if backwards else t[q + 2]
+        if adding and by_sums and k < top:
+            _step_and_dot_rows(
+                first, last, graph, up, one, u[q + 1], u[q + 2], u[q], True, now, factor, entries, diagonal
+            )
+        else:
+            _step_rows(first, last, graph, up, one, u[q + 1], u[q + 2], u[q], True)
         if adding and k < top:
-            now = t[k % 2] if backwards else t[q + 2]
-            factor = 2.0 if k else 1.0
-            if first_is_u:
-                _add_products(first, last, pattern[0], pattern[1], factor, u[q + 1], now, tied, entries, diagonal)
-            else:
-                _add_products(first, last, pattern[0], pattern[1], factor, now, u[q + 1], tied, entries, diagonal)
-            if backwards and k > 0:
-                old = t[(k + 1) % 2]
-                _step_rows(first, last, other, one + one, one, now, old, old, False)
+            goes_on = backwards and k > 0
+            if goes_on and by_terms:
+                _step_and_dot_rows(
+                    first, last, other, one + one, one, now, t[q + 2], t[q], False, u[q + 1], factor, entries, diagonal
+                )
+            elif goes_on:
+                _step_rows(first, last, other, one + one, one, now, t[q + 2], t[q], False)
+            elif by_terms:
+                _add_products(first, last, other, factor, u[q + 1], now, entries, diagonal)
         finish(board)
     return MORE
 
@@ -158,26 +193,24 @@ def descend(
     u : ndarray, shape (size + 2 or more, n, width)
         What is added at each degree, then the two sums before; replaced by the sums.
     t : ndarray or None
-        The terms, or None if no gradient is wanted. If ``backwards``, two slots, degree k in slot k % 2, with the
-        degrees k0 + size - 1 and the one above (at the top, the one below), and replaced on the way; else as
-        :func:`ascend` left them.
+        The terms, or None if no gradient is wanted. If ``backwards``, degree k0 + q in slot q + 1: the degrees
+        k0 + size - 1 and k0 + size are there (at the top, the one below), and those down to k0 - 1 are put in their
+        slots; else as :func:`ascend` left them.
     first_is_u : bool
         Whether entry (i, j) gets the product of row i of u with row j of t, in the rows of ``other``; else that of row
         i of t with row j of u, in the rows of ``graph``.
     tied : bool
-        Give the entries (i, j) and (j, i) the mean of the two.
+        Give the entries (i, j) and (j, i) the mean of the two; only for symmetric matrices.
     entries, diagonal : ndarray
         Sums for each entry, in double precision, and for the diagonal.
     limit : int, optional
         Threads at most.
     """
     chunks, shared = _share(graph, u, size, limit)
-    pattern = (other if first_is_u else graph)[:2]
-    adding = t is not None
     nothing = np.empty(0)
-    mode = (adding, backwards, first_is_u, tied)
+    mode = (t is not None, backwards, tied or not first_is_u, tied or first_is_u)
     sums = (nothing if entries is None else entries, nothing if diagonal is None else diagonal)
-    run(_descend, graph, other, pattern, chunks, k0, size, top, u, u if t is None else t, mode, *sums, **shared)
+    run(_descend, graph, other, chunks, k0, size, top, u, u if t is None else t, mode, *sums, **shared)
 
 
 def _share(graph: tuple[Any, ...], block: Array, size: int, limit: int | None) -> tuple[Array, dict[str, int]]:

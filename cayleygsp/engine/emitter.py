@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -52,10 +52,27 @@ class Emitter:
 
     def splat(self, value: Any, lanes: int) -> Any:
         """Return a vector that holds one number in all lanes."""
-        b = self.builder
-        vector = ir.Constant(ir.VectorType(self.real, lanes), ir.Undefined)
-        first = b.insert_element(vector, value, ir.IntType(32)(0))
-        return b.shuffle_vector(first, vector, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
+        vector = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
+        first = self.builder.insert_element(vector, value, ir.IntType(32)(0))
+        return self._pick(first, vector, [0] * lanes)
+
+    def _pick(self, x: Any, y: Any, lanes: Sequence[int]) -> Any:
+        """Return some lanes of two vectors, those of the second numbered after those of the first."""
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), list(lanes))
+        return self.builder.shuffle_vector(x, y, mask)
+
+    def sums_of(self, vectors: list[Any]) -> Any:
+        """Return the sums of the lanes of 1, 2, 4, ... vectors that have no fewer lanes, side by side in one vector."""
+        b, count = self.builder, len(vectors)
+        while vectors[0].type.count > count:
+            lanes = vectors[0].type.count // 2
+            low, high = range(lanes), range(lanes, 2 * lanes)
+            vectors = [b.fadd(self._pick(v, v, low), self._pick(v, v, high)) for v in vectors]
+        evens, odds = range(0, 2 * count, 2), range(1, 2 * count, 2)
+        while len(vectors) > 1:
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            vectors = [b.fadd(self._pick(x, y, evens), self._pick(x, y, odds)) for x, y in pairs]
+        return vectors[0]
 
     def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
         """Return x * y + z."""

@@ -82,10 +82,11 @@ def cayley_conv(
     basis = CAYLEY_REAL if real else CAYLEY
     graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=False)
     bound = laplacian.bound
-    if log_zoom.dim() or _needs_gradient(graph):
+    learned = _needs_gradient(graph)
+    if log_zoom.dim() or learned:
         # the scale is no part of a Cayley filter, and edges have two halves
-        constant = graph._replace(scale=graph.scale.detach())
-        return series_conv(x, weight, log_zoom, constant.tensors(), basis, tol, bound, zoom_hint, True, True)
+        constant = graph._replace(scale=graph.scale.detach()).tensors()
+        return series_conv(x, weight, log_zoom, constant, basis, tol, bound, zoom_hint, True, True, learned)[0]
     n_kept = _blocks_to_keep(weight, log_zoom, basis)
     return _run(x, weight, log_zoom, graph, basis, tol, bound, zoom_hint, n_kept)
 
@@ -109,8 +110,8 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian | ScaledLapla
     reject_forward_mode(x, weight)
     graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=True)
     if _needs_gradient(graph):
-        settings = laplacian.reversible, laplacian.tied
-        return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)
+        settings = laplacian.reversible, laplacian.tied, laplacian.reversible
+        return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)[0]
     n_kept = _blocks_to_keep(weight, None, CHEBYSHEV)
     return _run(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, n_kept)
 

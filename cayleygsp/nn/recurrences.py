@@ -8,6 +8,9 @@ from torch import Tensor
 from cayleygsp.nn.device_step import CHUNK, ScaledMatrix, uses_loops
 from cayleygsp.nn.graph_tensors import GraphTensors
 
+# Terms that the compiled loops keep at once: fewer, which stay in the cache.
+_LOOP_CHUNK = 4
+
 
 class Recurrences:
     """The recurrences of a matrix and of its transposed, with the gradient in the matrix.
@@ -22,11 +25,17 @@ class Recurrences:
         A tensor of the signals' device.
     tied : bool
         Give the two halves of an edge the mean of their gradients.
+
+    Attributes
+    ----------
+    chunk : int
+        How many degrees at a time.
     """
 
     def __init__(self, graph: GraphTensors, like: Tensor, *, transposed: bool = False, tied: bool = False) -> None:
         self.graph, self.swapped, self.tied = graph, transposed, tied
         self.compiled = uses_loops(like)
+        self.chunk = _LOOP_CHUNK if self.compiled else CHUNK
         pair = (graph.transposed(), graph) if transposed else (graph, graph.transposed())
         if self.compiled:
             self._up, self._down = (g.packed() for g in pair)
@@ -83,11 +92,10 @@ class Recurrences:
             self._sums.add_step(2 if k else 1, u[q + 1], u[q + 2], u[q])
             if t is None or k == top:
                 continue
-            now = t[k % 2] if backwards else t[q + 2]
+            now = t[q + 1] if backwards else t[q + 2]
             self._add_products(u[q + 1], now, 2.0 if k else 1.0)
             if backwards and k > 0:
-                old = t[(k + 1) % 2]
-                self._terms.step(2, now, old, old)
+                self._terms.step(2, now, t[q + 2], t[q])
 
     def _add_products(self, u: Tensor, t: Tensor, factor: float) -> None:
         """Add what one degree gives to the gradient, in the order of the rows of M."""
@@ -95,6 +103,10 @@ class Recurrences:
             self._all += self._sums.products(t, u, factor, self.tied)
         else:
             self._all += self._terms.products(u, t, factor, self.tied)
+
+    def chunks(self, n_terms: int) -> list[tuple[int, int]]:
+        """Return the first degree and the size of each chunk, from low degrees to high ones."""
+        return [(k0, min(self.chunk, n_terms - k0)) for k0 in range(0, n_terms, self.chunk)]
 
     def gradients(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return the gradients in values, diagonal and scale of the graph, from what was added up.
@@ -111,8 +123,3 @@ class Recurrences:
         rows = graph.rows()
         in_scale = (graph.diagonal * diagonal).index_add(0, rows, graph.values * entries, alpha=-1)
         return -graph.scale[rows] * entries, graph.scale * diagonal, in_scale
-
-
-def chunks_of(n_terms: int) -> list[tuple[int, int]]:
-    """Return the first degree and the size of each chunk, from low degrees to high ones."""
-    return [(k0, min(CHUNK, n_terms - k0)) for k0 in range(0, n_terms, CHUNK)]

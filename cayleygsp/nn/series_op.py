@@ -7,9 +7,9 @@ M^\top u_{k+1} - u_{k+2}`,
 .. math:: \bar V_k = t_k^\top \bar Y, \qquad \bar X = u_0, \qquad
           \bar M_{ij} = \sum_k c_k \langle u_{k+1,i}, t_{k,j} \rangle, \qquad c_0 = 1,\ c_k = 2.
 
-The terms are needed from the highest degree down. Nothing is kept of them: the recurrence runs backwards,
+The terms are needed from the highest degree down. The last two are kept, and the recurrence runs backwards,
 :math:`t_{k-1} = 2 M t_k - t_{k+1}`, as stable as forwards while the spectrum of M is in [-1, 1]. For a matrix of
-which that is not known (``reversible=False``), two terms of each chunk are kept and the others computed again.
+which that is not known (``reversible=False``), the terms are computed again, and two of each chunk are kept.
 
 Where the output has fewer channels than the input, the same is done with :math:`M^\top`, :math:`\bar Y` and X in the
 places of M, X and :math:`\bar Y`.
@@ -17,18 +17,18 @@ places of M, X and :math:`\bar Y`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.device_step import CHUNK, uses_loops
+from cayleygsp.nn.device_step import uses_loops
 from cayleygsp.nn.forward_mode import reject_second_derivative
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.mixing import Mixing, add_mixed, products, spread
 from cayleygsp.nn.precision import full_precision, recurrence_dtype
-from cayleygsp.nn.recurrences import Recurrences, chunks_of
+from cayleygsp.nn.recurrences import Recurrences
 
 # Signals of a batch that are worked on at once on the CPU: as many as make a block of about this many numbers.
 _GROUP_NUMBERS = 2**18
@@ -46,8 +46,9 @@ def series_conv(
     hint: float | None,
     reversible: bool,
     tied: bool,
-) -> Tensor:
-    """Return the sum over k of T_k X V_k.
+    keep: bool,
+) -> tuple[Tensor, Tensor]:
+    """Return the sum over k of T_k X V_k, and the last two terms if the gradient in the matrix wants them.
 
     Parameters
     ----------
@@ -65,27 +66,38 @@ def series_conv(
         Whether the spectrum is known to be in [-1, 1].
     tied : bool
         Whether the two halves of an edge get the mean of their gradients; for symmetric matrices.
+    keep : bool
+        Whether to keep the last two terms, from which the gradient in the matrix then runs backwards. They are of the
+        input: nothing is kept where the output has fewer channels, and no use is made of what is kept where the
+        recurrence runs in another precision than that of the signals.
     """
     dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
     given, M = x.dtype, GraphTensors(*graph).to(dtype)
     x, weight = x.to(dtype), weight.to(dtype)
     batch, n, f_in = x.shape
     f_out = weight.shape[2]
-    y = x.new_empty((batch, n, f_out))
-    terms_of_input = f_in <= f_out
+    y, terms_of_input = x.new_empty((batch, n, f_out)), f_in <= f_out
     recurrences = Recurrences(M, x, transposed=not terms_of_input)
+    kept = x.new_empty((2, n, batch, f_in) if keep and terms_of_input else (0,), dtype=given)
     with full_precision(x):
         V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
         for group in _groups(x, min(f_in, f_out)):
             source = _rows(x[group])
-            rows = _sum_terms(recurrences, V, source, n) if terms_of_input else _clenshaw(recurrences, V, source, n)
+            if terms_of_input:
+                rows, last = _sum_terms(recurrences, V, source, n)
+                if keep:
+                    kept[:, :, group] = last.view(2, n, -1, f_in)
+            else:
+                rows = _clenshaw(recurrences, V, source, n)
             y[group] = rows.view(n, -1, f_out).transpose(0, 1)
-    return y if given == dtype else y.to(given)
+    return y if given == dtype else y.to(given), kept
 
 
 @series_conv.register_fake
-def _(x: Tensor, weight: Tensor, *rest: Any) -> Tensor:
-    return x.new_empty((x.shape[0], x.shape[1], weight.shape[2]))
+def _(x: Tensor, weight: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    batch, n, f_in = x.shape
+    kept = (2, n, batch, f_in) if rest[-1] and f_in <= weight.shape[2] else (0,)
+    return x.new_empty((batch, n, weight.shape[2])), x.new_empty(kept)
 
 
 def _groups(x: Tensor, features: int) -> Iterator[slice]:
@@ -101,9 +113,9 @@ def _rows(x: Tensor) -> Tensor:
     return x.transpose(0, 1).reshape(-1, x.shape[2])
 
 
-def _first_terms(source: Tensor, n_terms: int, n: int) -> Tensor:
+def _first_terms(recurrences: Recurrences, source: Tensor, n_terms: int, n: int) -> Tensor:
     """Return memory for a chunk of terms, with the first one in its place."""
-    t = source.new_empty((min(n_terms, CHUNK) + 2, n, source.numel() // n))
+    t = source.new_empty((min(n_terms, recurrences.chunk) + 2, n, source.numel() // n))
     t[2] = source.view(n, -1)
     return t
 
@@ -112,53 +124,71 @@ def _go_up(
     recurrences: Recurrences, t: Tensor, n_terms: int, kept: list[Tensor] | None = None
 ) -> Iterator[tuple[int, Tensor]]:
     """Yield the first degree and the terms of each chunk, from low to high; keep two terms before each if asked."""
-    for k0, size in chunks_of(n_terms):
+    for k0, size in recurrences.chunks(n_terms):
         if k0:
-            t[:2] = t[CHUNK:]
+            t[:2] = t[recurrences.chunk :]
             if kept is not None:
                 kept.append(t[:2].clone())
         recurrences.ascend(k0, size, t)
         yield k0, t[2 : size + 2]
 
 
-def _sum_terms(recurrences: Recurrences, V: Mixing, source: Tensor, n: int) -> Tensor:
-    """Return the sum over k of t_k V_k."""
-    y = None
-    for k0, chunk in _go_up(recurrences, _first_terms(source, V.n_terms, n), V.n_terms):
+def _sum_terms(recurrences: Recurrences, V: Mixing, source: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Return the sum over k of t_k V_k, and the last two terms."""
+    terms, y = _first_terms(recurrences, source, V.n_terms, n), None
+    for k0, chunk in _go_up(recurrences, terms, V.n_terms):
         mixing = V.chunk(k0, chunk.shape[0])
         y = mixing.new_zeros((source.shape[0], mixing.shape[2])) if y is None else y
         add_mixed(y, chunk, mixing)
     assert y is not None
-    return y
+    return y, terms[chunk.shape[0] : chunk.shape[0] + 2]
 
 
 def _clenshaw(
-    recurrences: Recurrences, V: Mixing, other: Tensor, n: int, terms: Tensor | None = None, kept: Any = None
+    recurrences: Recurrences,
+    V: Mixing,
+    other: Tensor,
+    n: int,
+    terms: Tensor | None = None,
+    kept: list[Tensor] | None = None,
+    take: Callable[[int, Tensor], None] | None = None,
 ) -> Tensor:
     """Return u_0 of Clenshaw's rule for the sums over k of T_k (other V_k^T); with terms, add up the gradient too.
 
-    ``terms`` are the last ones that :func:`_go_up` made, and ``kept`` what it kept if they are not to run backwards.
+    Parameters
+    ----------
+    recurrences, V, other, n
+        The matrix, how channels are mixed, rows of signals and the number of vertices.
+    terms : Tensor, optional
+        Memory for the terms of a chunk, the last two where :func:`_go_up` leaves them.
+    kept : list of Tensor, optional
+        What :func:`_go_up` kept, if terms are not to run backwards.
+    take : callable, optional
+        Gets the first degree and the terms of each chunk when they have run backwards.
     """
-    n_terms = V.n_terms
-    chunks = chunks_of(n_terms)
-    ring = None if terms is None or kept is not None else _last_two(terms, chunks[-1][1], n_terms)
-    u = None
+    chunks, u = recurrences.chunks(V.n_terms), None
+    if terms is not None and kept is None:
+        top = chunks[-1][1]
+        terms[top - 1], terms[top] = terms[top].clone(), terms[top + 1]
     for number in range(len(chunks) - 1, -1, -1):
         k0, size = chunks[number]
         mixing = V.chunk(k0, size)
+        last = number == len(chunks) - 1
         if u is None:
             width = other.shape[0] // n * mixing.shape[1]
-            u = other.new_zeros((min(n_terms, CHUNK) + 2, n, width))
+            u = other.new_zeros((min(V.n_terms, recurrences.chunk) + 2, n, width))
         else:
-            u[CHUNK:] = u[:2]
+            u[recurrences.chunk :] = u[:2]
         spread(other, mixing, u[:size].view(size, -1, mixing.shape[1]))
-        t = ring
-        if terms is not None and kept is not None:
-            t = terms
-            if number < len(chunks) - 1:  # those of the last chunk are still there
-                _start_chunk(t, kept, number)
-                recurrences.ascend(k0, size, t)
-        recurrences.descend(k0, size, n_terms - 1, u, t, backwards=kept is None)
+        if terms is not None and not last:
+            if kept is None:
+                terms[recurrences.chunk :] = terms[:2]
+            else:  # those of the last chunk are still there
+                _start_chunk(terms, kept, number)
+                recurrences.ascend(k0, size, terms)
+        recurrences.descend(k0, size, V.n_terms - 1, u, terms, backwards=kept is None)
+        if terms is not None and take is not None:
+            take(k0, terms[1 : size + 1])
     assert u is not None
     return u[0].reshape(other.shape[0], -1)
 
@@ -171,12 +201,56 @@ def _start_chunk(t: Tensor, kept: list[Tensor], number: int) -> None:
         t[2] = kept[0][0]
 
 
-def _last_two(t: Tensor, size: int, n_terms: int) -> Tensor:
-    """Return the two highest terms, degree k in slot k % 2, from the last chunk."""
-    ring = t.new_zeros((2, *t.shape[1:]))
-    for k in range(max(n_terms - 2, 0), n_terms):
-        ring[k % 2] = t[size + 1 - (n_terms - 1 - k)]
-    return ring
+def _differentiate(
+    recurrences: Recurrences,
+    V: Mixing,
+    source: Tensor,
+    other: Tensor,
+    n: int,
+    wants: tuple[bool, bool, bool],
+    reversible: bool,
+    last: Tensor | None,
+) -> Tensor | None:
+    """Add up the gradients of a group of signals in V and in the matrix, and return that in the signals, if wanted.
+
+    Parameters
+    ----------
+    recurrences, V, n
+        The matrix, how channels are mixed, and the number of vertices.
+    source, other : Tensor
+        Rows of the signals and of the incoming gradient.
+    wants : tuple of bool
+        Whether gradients are wanted in the signals, in V and in the matrix.
+    reversible : bool
+        Whether terms may run backwards.
+    last : Tensor, shape (2, n, width), or None
+        The last two terms, if they were kept.
+    """
+    need_x, need_mixing, need_graph = wants
+    if not V.terms_of_input:
+        source, other = other, source
+    of_terms = torch.zeros_like(other) if need_x and not V.terms_of_input else None
+
+    def take(k0: int, chunk: Tensor) -> None:
+        if need_mixing:
+            V.add(k0, products(chunk, other, source.shape[1]))
+        if of_terms is not None:
+            add_mixed(of_terms, chunk, V.chunk(k0, chunk.shape[0]))
+
+    terms = _first_terms(recurrences, source, V.n_terms, n)
+    if need_graph and last is not None:
+        top = (V.n_terms - 1) % recurrences.chunk + 1
+        terms[top : top + 2] = last
+        sums = _clenshaw(recurrences, V, other, n, terms, take=take)
+        return sums if need_x else None
+    kept = None if reversible or not need_graph else [source.view(1, n, -1)]
+    if need_mixing or need_graph or of_terms is not None:
+        for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
+            take(k0, chunk)
+    if need_graph or (need_x and V.terms_of_input):
+        sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
+        return sums if V.terms_of_input and need_x else of_terms
+    return of_terms
 
 
 @torch.library.custom_op("cayleygsp::series_conv_backward", mutates_args=())
@@ -185,6 +259,7 @@ def series_conv_backward(
     x: Tensor,
     weight: Tensor,
     log_zoom: Tensor | None,
+    kept: Tensor,
     graph: Sequence[Tensor],
     basis: str,
     tol: float,
@@ -196,36 +271,25 @@ def series_conv_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Return the gradients in x, weights, log h, and values, diagonal and scale of the graph; empty if not needed.
 
-    ``needs`` says so for x, for the weights, for log h, and for the graph.
+    ``needs`` says so for x, for the weights, for log h, and for the graph; ``kept`` is what :func:`series_conv` kept.
     """
     dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
     given, M = x.dtype, GraphTensors(*graph).to(dtype)
     gradient, x, weight = gradient.to(dtype), x.to(dtype), weight.to(dtype)
     need_x, need_weight, need_zoom, need_graph = needs
-    need_mixing = need_weight or need_zoom
     terms_of_input = weight.shape[1] <= weight.shape[2]
     recurrences = Recurrences(M, x, transposed=not terms_of_input, tied=tied)
     dx = x.new_zeros(x.shape if need_x else (0,))
     n = x.shape[1]
+    last = kept.to(dtype) if kept.numel() and given == dtype else None
     with full_precision(x):
         V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
+        wants = need_x, need_weight or need_zoom, need_graph
         for group in _groups(x, min(weight.shape[1:])):
-            source, other = _rows(x[group]), _rows(gradient[group])
-            if not terms_of_input:
-                source, other = other, source
-            kept = None if reversible or not need_graph else [source.view(1, n, -1)]
-            terms = _first_terms(source, V.n_terms, n)
-            in_x = None if terms_of_input or not need_x else torch.zeros_like(other)
-            if need_mixing or need_graph or in_x is not None:
-                for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
-                    if need_mixing:
-                        V.add(k0, products(chunk, other, source.shape[1]))
-                    if in_x is not None:
-                        add_mixed(in_x, chunk, V.chunk(k0, chunk.shape[0]))
-            if need_graph or (need_x and terms_of_input):
-                sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
-                in_x = sums if terms_of_input else in_x
-            if need_x and in_x is not None:
+            rows = _rows(x[group]), _rows(gradient[group])
+            two = None if last is None else last[:, :, group].reshape(2, n, -1)
+            in_x = _differentiate(recurrences, V, *rows, n, wants, reversible, two)
+            if in_x is not None:
                 dx[group] = in_x.view(n, -1, x.shape[2]).transpose(0, 1)
     nothing = x.new_empty(0)
     in_graph = nothing.clone(), nothing.clone(), nothing.clone()
@@ -238,7 +302,13 @@ def series_conv_backward(
 
 @series_conv_backward.register_fake
 def _(
-    gradient: Tensor, x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: Sequence[Tensor], *rest: Any
+    gradient: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    log_zoom: Tensor | None,
+    kept: Tensor,
+    graph: Sequence[Tensor],
+    *rest: Any,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     need_x, need_weight, need_zoom, need_graph = rest[-1]
 
@@ -255,24 +325,25 @@ def _(
     )
 
 
-def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    x, weight, log_zoom, graph, *settings = inputs
-    ctx.save_for_backward(x, weight, log_zoom, *graph)
+def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    x, weight, log_zoom, graph, *settings, _ = inputs
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(x, weight, log_zoom, output[1], *graph)
     ctx.settings = settings
 
 
-def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    x, weight, log_zoom, *graph = ctx.saved_tensors
+def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
+    x, weight, log_zoom, kept, *graph = ctx.saved_tensors
     in_x, in_weight, in_zoom, in_graph = ctx.needs_input_grad[:4]
     needs = [in_x, in_weight, in_zoom, any(in_graph)]
-    dx, dw, dh, dv, dd, ds = series_conv_backward(gradient, x, weight, log_zoom, graph, *ctx.settings, needs)
+    dx, dw, dh, dv, dd, ds = series_conv_backward(gradient, x, weight, log_zoom, kept, graph, *ctx.settings, needs)
     graph_gradients: list[Tensor | None] = [None] * len(graph)
     for place, value in ((2, dv), (3, dd), (4, ds)):
         graph_gradients[place] = value if in_graph[place] else None
     if in_zoom:
         dh = dh.to(log_zoom.dtype)
     gradients = (g if need else None for g, need in zip((dx, dw, dh), needs[:3], strict=True))
-    return (*gradients, graph_gradients, *[None] * len(ctx.settings))
+    return (*gradients, graph_gradients, *[None] * (len(ctx.settings) + 1))
 
 
 series_conv.register_autograd(_backward, setup_context=_save)

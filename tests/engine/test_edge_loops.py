@@ -8,6 +8,9 @@ from scipy import sparse
 
 from cayleygsp.engine import edge_loops, packed, threads
 
+# Columns: pieces of all sizes, and one that is left.
+WIDTH = 45
+
 
 def matrix(symmetric):
     """Return a dense matrix, and it and its transposed as the loops take them."""
@@ -50,16 +53,17 @@ def test_loops_give_terms_sums_and_products(monkeypatch, n_threads, backwards, s
     M, graph, transposed = matrix(symmetric)
     rng = np.random.default_rng(1)
     size = 6
-    x, g = rng.standard_normal((12, 5)), rng.standard_normal((size, 12, 5))
-    t = np.full((size + 2, 12, 5), np.nan)
+    x, g = rng.standard_normal((12, WIDTH)), rng.standard_normal((size, 12, WIDTH))
+    t = np.full((size + 2, 12, WIDTH), np.nan)
     t[2] = x
     edge_loops.ascend(graph, 0, size, t, n_threads)
     terms, sums = dense_terms(M, x, size), dense_sums(M.T, g)
     np.testing.assert_allclose(t[2:], terms, atol=1e-12)
     expected = sum((2 if k else 1) * sums[k + 1] @ terms[k].T for k in range(size))
-    for first_is_u, tied in ((True, False), (False, False), (True, True)):
-        u = np.concatenate([g, np.zeros((2, 12, 5))])
-        ring = np.stack([terms[size - 2], terms[size - 1]])  # degrees 4 and 5, even ones first
+    for first_is_u, tied in ((True, False), (False, False), *([(True, True)] if symmetric else [])):
+        u = np.concatenate([g, np.zeros((2, 12, WIDTH))])
+        back = np.full_like(t, np.nan)
+        back[size - 1 : size + 1] = terms[size - 2 :]
         pattern = graph if first_is_u else transposed
         entries, diagonal = np.zeros(pattern[2].size), np.zeros(12)
         edge_loops.descend(
@@ -69,7 +73,7 @@ def test_loops_give_terms_sums_and_products(monkeypatch, n_threads, backwards, s
             size,
             size - 1,
             u,
-            ring if backwards else t,
+            back if backwards else t,
             backwards=backwards,
             first_is_u=first_is_u,
             tied=tied,
@@ -78,6 +82,8 @@ def test_loops_give_terms_sums_and_products(monkeypatch, n_threads, backwards, s
             limit=n_threads,
         )
         np.testing.assert_allclose(u, sums, atol=1e-12)
+        if backwards:
+            np.testing.assert_allclose(back[1 : size + 1], terms, atol=1e-12)
         wanted = expected if first_is_u else expected.T
         wanted = (wanted + wanted.T) / 2 if tied else wanted
         rows = np.repeat(np.arange(12), np.diff(pattern[0].astype(int)))

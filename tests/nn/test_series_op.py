@@ -16,7 +16,7 @@ from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 from cayleygsp.nn.coefficients import CAYLEY, CHEBYSHEV, differentiable_series
 from cayleygsp.nn.device_step import CHUNK, torch_operations
 from cayleygsp.nn.graph_tensors import GraphTensors, transposed_pattern
-from cayleygsp.nn.recurrences import Recurrences, chunks_of
+from cayleygsp.nn.recurrences import Recurrences
 from cayleygsp.nn.series_op import series_conv
 from tests.nn.helpers import edges_of, random_adjacency, random_graph, signals
 
@@ -48,7 +48,7 @@ def dense_series(row, col, numbers, x, V):
     return sum(term @ mixing for term, mixing in zip(t, V, strict=False))
 
 
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(
     n_terms=st.integers(1, 3 * CHUNK),
     channels=st.sampled_from([(2, 3), (3, 2), (1, 1)]),
@@ -57,9 +57,10 @@ def dense_series(row, col, numbers, x, V):
     zooms=st.sampled_from([None, "one", "many"]),
     batch=st.integers(1, 3),
     by_torch=st.booleans(),
+    keep=st.booleans(),
 )
 def test_values_and_gradients_are_those_of_dense_matrices(
-    n_terms, channels, symmetric, reversible, zooms, batch, by_torch
+    n_terms, channels, symmetric, reversible, zooms, batch, by_torch, keep
 ):
     indptr, row, col, numbers = matrix(symmetric, n_terms)
     pattern = () if symmetric else transposed_pattern(indptr, col.int())
@@ -81,7 +82,8 @@ def test_values_and_gradients_are_those_of_dense_matrices(
     wanted = torch.autograd.grad(expected, inputs, direction, allow_unused=True)
     graph = [indptr, col.int(), *numbers, *pattern]
     with context():
-        y = series_conv(x, weight, log_zoom, graph, *setting, reversible or zooms is not None, False)
+        backwards = reversible or zooms is not None
+        y = series_conv(x, weight, log_zoom, graph, *setting, backwards, False, keep and backwards)[0]
         got = torch.autograd.grad(y, inputs, direction)
     torch.testing.assert_close(y, expected, atol=1e-8, rtol=1e-8)
     for mine, dense in zip(got, wanted, strict=True):
@@ -95,7 +97,8 @@ def test_only_what_is_needed_has_a_gradient():
         leaves = [t.detach() for t in (x, weight, *numbers)]
         place = next(k for k, t in enumerate((x, weight, *numbers)) if t is leaf)
         leaves[place].requires_grad_()
-        y = series_conv(*leaves[:2], None, [indptr, col.int(), *leaves[2:]], CHEBYSHEV, 0.0, None, None, True, True)
+        graph = [indptr, col.int(), *leaves[2:]]
+        y = series_conv(*leaves[:2], None, graph, CHEBYSHEV, 0.0, None, None, True, True, place > 1)[0]
         y.sum().backward()
         assert [t.grad is not None for t in leaves] == [k == place for k in range(5)]
         leaves[place].requires_grad_(False)
@@ -184,9 +187,14 @@ def test_terms_run_backwards_within_rounding(dtype, normalization):
         assert error <= 2 * n_terms * torch.finfo(dtype).eps
 
 
-def test_chunks_are_all_degrees_once():
+@pytest.mark.parametrize("by_torch", [False, True])
+def test_chunks_are_all_degrees_once(by_torch):
+    _, prepared = random_graph()
+    x = signals(13, 2)
+    with torch_operations() if by_torch else nullcontext():
+        recurrences = Recurrences(prepared.tensors(x.dtype, own_scale=False), x)
     for n_terms in (1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 3):
-        degrees = [k for k0, size in chunks_of(n_terms) for k in range(k0, k0 + size)]
+        degrees = [k for k0, size in recurrences.chunks(n_terms) for k in range(k0, k0 + size)]
         assert degrees == list(range(n_terms))
 
 
