@@ -45,7 +45,7 @@ MOST_SWEEPS = 300
 # Beyond its repeats, a method is timed until its least time, as often as it had a turn, makes so many seconds, but not
 # in more turns than this; one whose turns took longer than the budget has no further one.
 LEAST_SECONDS, MOST_TURNS = 0.2, 25
-BUDGET = 1.0
+BUDGET = 3.0
 
 
 def graphs(seed: int, quick: bool) -> dict[str, Callable[[], cg.Graph]]:

@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from cayleygsp._typing import Array
+from cayleygsp.engine.blas import one_blas_thread
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.fill import check_factorisation, elimination
 
@@ -37,12 +38,9 @@ class Factors:
         assert known is not None  # or the check would have said so
         self._order = known.order
         A = L.matrix[self._order][:, self._order]
-        self._factors = splu(
-            (h * A + z * sparse.eye_array(L.n_vertices)).tocsc(),
-            permc_spec="NATURAL",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
+        matrix = (h * A + z * sparse.eye_array(L.n_vertices)).tocsc()
+        with one_blas_thread():
+            self._factors = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
     @property
     def n_entries(self) -> int:
@@ -52,5 +50,6 @@ class Factors:
     def solve(self, y: Array) -> Array:
         """Return the solutions for all columns of a block."""
         x = np.empty_like(y)
-        x[self._order] = self._factors.solve(y[self._order])
+        with one_blas_thread():
+            x[self._order] = self._factors.solve(y[self._order])
         return x

@@ -1,0 +1,80 @@
+"""One thread for the dense products inside sparse factorisations.
+
+SuperLU multiplies thousands of small dense blocks. OpenBLAS splits each among its threads, which wait for each other
+actively: with two threads a factorisation takes up to eight times as long as with one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import scipy
+
+# Names of the functions that read and set the number of threads, by how scipy was built.
+_PREFIXES = ("scipy_openblas_", "openblas_")
+
+
+class Threads(NamedTuple):
+    """The functions of a library that read and set its number of threads."""
+
+    get: Callable[[], int]
+    set: Callable[[int], None]
+
+
+@cache
+def blas_threads() -> Threads | None:
+    """Return how the number of threads of scipy's own OpenBLAS is set; None if scipy has another library."""
+    root = Path(scipy.__file__).parent
+    for folder in (root.parent / "scipy.libs", root / ".dylibs"):
+        for path in sorted(folder.glob("*openblas*")):
+            try:
+                library = ctypes.CDLL(str(path))  # scipy has loaded it: this is the same one
+            except OSError:
+                continue
+            for prefix in _PREFIXES:
+                if hasattr(library, f"{prefix}set_num_threads"):
+                    return Threads(library[f"{prefix}get_num_threads"], library[f"{prefix}set_num_threads"])
+    return None
+
+
+class _Users:
+    """Who wants one thread now, and how many threads there were before the first of them."""
+
+    lock = Lock()
+    count = 0
+    before = 1
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let scipy's BLAS have one thread, in the whole process, until the last block of this kind is left.
+
+    Examples
+    --------
+    >>> from cayleygsp.engine.blas import blas_threads, one_blas_thread
+    >>> with one_blas_thread():
+    ...     print(1 if blas_threads() is None else blas_threads().get())
+    1
+    """
+    threads = blas_threads()
+    if threads is None:
+        yield
+        return
+    with _Users.lock:
+        if _Users.count == 0:
+            _Users.before = threads.get()
+            threads.set(1)
+        _Users.count += 1
+    try:
+        yield
+    finally:
+        with _Users.lock:
+            _Users.count -= 1
+            if _Users.count == 0:
+                threads.set(_Users.before)
