@@ -69,6 +69,9 @@ def run(arguments: Sequence[str]) -> int:
     show_every_letter()
     streams = sys.stdout, sys.stderr
     try:
+        for argument in arguments:
+            if "\0" in argument:  # which no file name may hold; some versions of click stumble over it
+                raise BadInput(f"{argument!r} holds a null character")
         code = _command().main(list(arguments) or ["--help"], prog_name="cayleygsp", standalone_mode=False)
         flush_output()
     except BadInput as problem:

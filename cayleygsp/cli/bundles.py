@@ -33,7 +33,8 @@ def flatten(command: Callable[..., None]) -> Callable[..., None]:
     >>> flatten(area)(unit="cm", width=2, height=5)
     10 cm
     """
-    hints = get_type_hints(command, include_extras=True)
+    # get_type_hints would hide, on Python 3.10, what an option with the default None is annotated with
+    hints = inspect.get_annotations(command, eval_str=True)
     bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():

@@ -157,6 +157,9 @@ def progress(n_steps: int, quiet: bool = False) -> Iterator[Callable[..., None]]
     """
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+    if quiet or not console.is_terminal:  # a bar that is disabled prints an empty line, before rich 14.1
+        yield lambda name, steps=1: None
+        return
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("start", total=n_steps, completed=-1)
         yield lambda name, steps=1: bar.update(task, description=name, advance=steps)
