@@ -10,9 +10,11 @@ READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 OLDEST := .venv-oldest
 # doctests print as the current versions of numpy do; networkx 3.2 warns where there is no pandas
-OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" -W ignore::ImportWarning tests --ignore=tests/nn --ignore=tests/analysis
+OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" -W ignore::ImportWarning tests
+# what needs torch, or Dask, METIS and pyarrow
+OLDEST_TESTS += $(addprefix --ignore=tests/,nn analysis distributed cli/test_cluster.py)
 
-.PHONY: help report docs test test-oldest lint pytest format clean
+.PHONY: help report docs dist test test-oldest lint pytest format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,6 +25,15 @@ report: $(READY) ## run the main job: out/report.html and out/explorer.html on t
 docs: $(DOCS_READY) ## the site, out/docs/index.html: every example runs, a warning is an error
 	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -n -q docs out/docs
 	$(BIN)/python docs/check_links.py out/docs
+
+dist: $(READY) ## wheel and sdist of the last commit in out/dist; ADDRESS=https://... is where the README's links lead
+	$(PIP_INSTALL) build twine
+	rm -rf out/dist out/tree
+	mkdir -p out/tree
+	git archive HEAD | tar -x -C out/tree
+	$(if $(ADDRESS),$(BIN)/python docs/absolute_links.py out/tree/README.md $(ADDRESS))
+	$(BIN)/python -m build --outdir out/dist out/tree
+	$(BIN)/python -m twine check --strict out/dist/*
 
 # both at once: one fails, all fails
 test: $(READY) ## ruff, mypy, the tests and the doctests

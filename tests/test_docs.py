@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import doctest
 import os
+import pkgutil
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -187,9 +189,34 @@ def test_every_public_name_has_an_example(module):
     loaded = import_module(module)
     own = [name for name, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
     public = getattr(loaded, "__all__", [name for name in own if not name.startswith("_")])
-    values = {name: getattr(loaded, name) for name in public}
+    values = {name: getattr(loaded, name) for name in public if name != "nn" or find_spec("torch") is not None}
     bare = [name for name, value in values.items() if isroutine(value) or isclass(value)]
     assert [name for name in bare if ">>>" not in (getdoc(values[name]) or "")] == []
+
+
+INVENTORIES = sorted((DOCS / "_inventories").glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: path.stem)
+def test_names_of_other_packages_that_the_site_links_to_are_there(path):
+    if path.stem != "python":
+        pytest.importorskip(path.stem)
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    assert head == "# Sphinx inventory version 1"
+    for row in rows[2:]:
+        name, kind, page = row.split()
+        value = pkgutil.resolve_name(name if "." in name else f"builtins.{name}")
+        assert isclass(value) == (kind == "class"), row
+        assert page.endswith(".html"), row
+
+
+def test_a_package_index_gets_a_readme_with_links_that_lead_somewhere():
+    script = runpy.run_path(str(DOCS / "absolute_links.py"))
+    text = script["absolute"]((ROOT / "README.md").read_text(encoding="utf-8"), "https://host/project/")
+    links = LINK.findall(FENCE.sub("", text))
+    assert "https://host/project/raw/main/docs/images/half_circle.png" in links
+    assert "https://host/project/blob/main/CONTRIBUTING.md" in links
+    assert all(link.startswith("https://") for link in links)
 
 
 def test_the_citation_has_the_version():
@@ -234,6 +261,8 @@ def test_pages_show_commands():
 
 @pytest.mark.parametrize(("page", "command"), SHOWN, ids=lambda value: getattr(value, "name", value))
 def test_commands_run(page, command, roads, monkeypatch, capsys):
+    if "--workers" in command:
+        pytest.importorskip("distributed")
     monkeypatch.chdir(roads)
     if "|" not in command:
         assert main(shlex.split(command)[1:]) == 0, capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -48,6 +49,7 @@ def test_pictures_and_the_pygsp_face_are_loaded_when_asked_for():
 
 def test_every_public_name_exists():
     for name in cg.__all__:
-        assert hasattr(cg, name), name
+        if name != "nn" or find_spec("torch") is not None:
+            assert hasattr(cg, name), name
     with pytest.raises(AttributeError, match="module 'cayleygsp' has no attribute 'nothing'"):
         _ = cg.nothing

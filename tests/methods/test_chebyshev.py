@@ -125,7 +125,7 @@ def test_a_spike_at_a_known_eigenvalue_is_seen():
         return np.exp(-(((lam - middle) / 1e-6) ** 2))
 
     y, info = quiet(cg.KernelFilter(L, spike, method="chebyshev"), f)
-    assert relative_error(y, dense_filter(L, spike) @ f, f) <= info.error_bound
+    assert relative_error(y, dense_filter(L, spike) @ f, f) <= info.error_bound + 1e-13  # the oracle is rounded too
     assert not info.converged
     assert "at all 576 eigenvalues" in info.reason
     y, info = cg.KernelFilter(L, spike).filter(f, return_info=True)
