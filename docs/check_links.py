@@ -1,4 +1,7 @@
-"""Check the links inside a built site: every page, picture and place on a page that one names must be there."""
+"""Check the links inside a built site: every page, picture and place on a page that one names must be there.
+
+Nothing may be loaded from elsewhere: the site works without a network.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,16 @@ class Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
+        self.loaded: set[str] = set()
         self.places: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep addresses and names."""
         values = dict(attrs)
         self.links += [value for key in ("href", "src") if (value := values.get(key))]
+        if tag == "link" and "stylesheet" in (values.get("rel") or "").split():
+            self.loaded.add(values.get("href") or "")
+        self.loaded.add(values.get("src") or "")
         self.places |= {value for key in ("id", "name") if (value := values.get(key))}
 
 
@@ -33,10 +40,10 @@ def read(path: Path) -> Page:
 
 
 def broken(path: Path, link: str) -> bool:
-    """Return whether a link of a page leads nowhere; addresses of other sites are not looked at."""
+    """Return whether a link of a page leads nowhere or loads from elsewhere; links to other sites are not looked at."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
-        return False
+        return link in read(path).loaded and parts.scheme != "data"
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     if target.is_dir():
         target /= "index.html"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from importlib.metadata import version as installed_version
@@ -68,7 +69,7 @@ numpydoc_xref_aliases = {
 intersphinx_mapping = {
     name: (address, str(HERE / "_inventories" / f"{name}.txt"))
     for name, address in {
-        "python": "https://docs.python.org/3/",
+        "python": "https://docs.python.org/3.13/",
         "numpy": "https://numpy.org/doc/stable/",
         "scipy": "https://docs.scipy.org/doc/scipy/",
         "matplotlib": "https://matplotlib.org/stable/",
@@ -97,6 +98,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "show_signature": False,
+    "capture_repr": (),  # examples print what they mean to show
+    "write_computation_times": False,  # its pages load programs from the network
     "within_subsection_order": "FileNameSortKey",
 }
 suppress_warnings = ["config.cache"]  # the gallery's settings hold classes
@@ -123,3 +126,5 @@ html_sidebars = {"index": []}
 
 # what third parties say about themselves on current versions, as in the tests
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"pygsp.*")
+warnings.filterwarnings("ignore", "Input has data type int64", FutureWarning)  # PyGSP's road network
+logging.getLogger("pygsp").setLevel(logging.WARNING)

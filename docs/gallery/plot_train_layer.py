@@ -32,7 +32,7 @@ for name, layer in layers.items():
         loss.backward()
         optimizer.step()
         curves[name].append(loss.item() / y.square().mean().item())
-print(f"zoom from 1 to {float(layers['Cayley, order 2'].zoom):.1f}")
+print(f"zoom from 1 to {layers['Cayley, order 2'].zoom.item():.1f}")
 
 # %%
 
