@@ -57,7 +57,11 @@ def make_layer(model: str, order: int, config: Config) -> CayleyConv | ChebConv:
     """Return the convolution of a model."""
     if model == CHEBNET:
         return ChebConv(1, N_FEATURES, order + 1, normalization=None)
-    options: dict[str, Any] = {"zoom": config.zoom, "normalization": None}
+    options: dict[str, Any] = {
+        "zoom": config.zoom,
+        "normalization": None,
+        "parametrization": config.parametrization,
+    }
     if model == CHEBYSHEV:
         return CayleyConv(1, N_FEATURES, order, tol=config.tol, **options)
     return PrecomputedCayleyConv(1, N_FEATURES, order, **options)

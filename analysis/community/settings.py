@@ -7,6 +7,8 @@ import dataclasses
 import numpy as np
 
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, SWEEPS
+from cayleygsp._validation import check_choice
+from cayleygsp.nn.framed_conv import COEFFICIENTS, PARAMETRIZATIONS
 
 MODELS = (EXACT, *(f"jacobi {K}" for K in SWEEPS), CHEBYSHEV, CHEBNET)
 
@@ -55,6 +57,9 @@ class Config:
         The zoom h to start from.
     tol : float
         Of our series.
+    parametrization : str
+        What CayleyNets learn: their "coefficients", as in the paper, or coordinates that are "orthogonal" over the
+        spectrum, as layers do by default.
     """
 
     smallest: int = 10
@@ -73,6 +78,7 @@ class Config:
     zoom_lr: float = 0.02
     zoom: float = 1.0
     tol: float = 1e-4
+    parametrization: str = COEFFICIENTS
 
     def __post_init__(self) -> None:
         """Reject invalid settings."""
@@ -84,6 +90,7 @@ class Config:
         for name in ("p_in", "p_out"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"`{name}` must be within 0 and 1, got {getattr(self, name)}")
+        check_choice(self.parametrization, "parametrization", PARAMETRIZATIONS)
         if not 0 <= self.spread < 1:
             raise ValueError(f"`spread` must be at least 0 and less than 1, got {self.spread}")
         for name in ("n_train", "n_validation", "n_test", "epochs", "batch", "lr", "cheb_lr", "zoom", "tol"):

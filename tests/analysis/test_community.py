@@ -228,6 +228,15 @@ def test_learning_rates_are_tried_on_seeds_of_their_own(tmp_path):
     assert all(f"seed={TUNING_SEED}." in path.name for path in tmp_path.glob("w/*/*seed*.json"))
 
 
+@pytest.mark.parametrize("model", [EXACT, CHEBYSHEV])
+@pytest.mark.parametrize("parametrization", ["coefficients", "orthogonal"])
+def test_networks_learn_what_the_configuration_says(model, parametrization):
+    config = dataclasses.replace(QUICK, parametrization=parametrization)
+    conv = Network(make_data(QUICK, 0), model, 3, config, torch.device("cpu")).conv
+    assert torch.equal(conv.coefficients(), conv.weight) == (parametrization == "coefficients")
+    assert Config().parametrization == "coefficients"  # as in the paper
+
+
 def test_optimizer_gives_each_kind_its_rate():
     config = dataclasses.replace(QUICK, lr=0.3, cheb_lr=0.2, zoom_lr=0.01)
     data = make_data(QUICK, 0)
@@ -247,6 +256,7 @@ def test_optimizer_gives_each_kind_its_rate():
         ({"lr": 0.0}, "`lr` must be positive, got 0.0"),
         ({"spread": 1.0}, "`spread` must be at least 0 and less than 1, got 1.0"),
         ({"noise": -1.0}, "`noise` must not be negative"),
+        ({"parametrization": "plain"}, "`parametrization` must be one of"),
     ],
 )
 def test_impossible_configurations_are_refused(changes, message):
