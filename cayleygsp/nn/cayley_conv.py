@@ -234,8 +234,13 @@ class CayleyConv(FramedConv):
     ) -> GraphLaplacian:
         """Return the Laplacian of given edges with a bound of its own: λ_max is no part of a Cayley filter."""
         return GraphLaplacian.from_edge_index(
-            edges, edge_weight, x.shape[-2], normalization=self.normalization, batch=batch, dtype=self.weight.dtype
+            edges, edge_weight, x.shape[-2], normalization=self.normalization, batch=batch, dtype=self.graph_dtype
         )
+
+    @property
+    def graph_dtype(self) -> torch.dtype:
+        """Double precision: at a large zoom a filter sees the rounding of the graph in single precision."""
+        return self.log_zoom.dtype if self.log_zoom.device.type == "mps" else torch.float64
 
     def taps(self, laplacian: GraphLaplacian) -> Tensor:
         """Return the weights of all terms of the polynomial of the scaled Laplacian, shape (n_terms, in, out).

@@ -23,6 +23,7 @@ from cayleygsp.nn.coefficients import (
     series_coefficients,
     zoom_slopes,
 )
+from cayleygsp.nn.conv_op import cayley_graph_dtype
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.precision import recurrence_dtype
@@ -48,7 +49,8 @@ def combine_powers(
     """
     reject_forward_mode(weight, log_zoom)
     basis = CAYLEY_REAL if real else CAYLEY
-    graph = laplacian.tensors(x.dtype, own_scale=False).tensors()
+    dtype = cayley_graph_dtype(x.dtype, log_zoom, laplacian, zoom_hint)
+    graph = laplacian.tensors(dtype, own_scale=False).tensors()
     z = mixed_channels(x, weight)
     return combine_series(z, log_zoom, graph, basis, tol, laplacian.bound, zoom_hint)[0]
 
@@ -103,7 +105,9 @@ def combine_series_backward(
     U = terms(L, g, None if a is None else a[:n_blocks], n_terms)
     dh = gradient.new_empty(0)
     if z is not None and log_zoom is not None:
-        dh = (z.double() * zoom_slopes(U.double(), basis)).sum().to(log_zoom.dtype).reshape(log_zoom.shape)
+        # in the precision of the recurrence, which is double where the slopes are small beside the blocks
+        products = zoom_slopes(U, basis).mul_(z)
+        dh = products.sum(dtype=torch.float64).to(log_zoom.dtype).reshape(log_zoom.shape)
     return U[:, :, :size].to(gradient.dtype).contiguous(), dh
 
 

@@ -80,8 +80,8 @@ def cayley_conv(
     """
     reject_forward_mode(x, weight, log_zoom)
     basis = CAYLEY_REAL if real else CAYLEY
-    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=False)
     bound = laplacian.bound
+    graph = laplacian.tensors(cayley_graph_dtype(x.dtype, log_zoom, laplacian, zoom_hint), own_scale=False)
     learned = _needs_gradient(graph)
     if log_zoom.dim() or learned:
         # the scale is no part of a Cayley filter, and edges have two halves
@@ -122,6 +122,18 @@ def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors
     if plain and not torch._C._functorch.maybe_current_level():
         return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
     return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
+
+
+def cayley_graph_dtype(
+    dtype: torch.dtype, log_zoom: Tensor, laplacian: GraphLaplacian, hint: float | None
+) -> torch.dtype:
+    """Return the precision of the graph for signals of a given one: that of the recurrence, or its own.
+
+    Its own if it gets a gradient, and where the zoom cannot be looked at because something is traced.
+    """
+    if torch.compiler.is_compiling() or (torch.is_grad_enabled() and laplacian.values.requires_grad):
+        return laplacian.values.dtype
+    return recurrence_dtype(dtype, log_zoom, laplacian.bound, hint)
 
 
 def _graph_dtype(x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> torch.dtype:

@@ -269,11 +269,16 @@ class GraphConv(nn.Module, metaclass=LayerType):
             return cast("GraphLaplacian | ScaledLaplacian", kept)
         laplacian: GraphLaplacian | ScaledLaplacian
         if isinstance(edges, Laplacian):
-            laplacian = GraphLaplacian.from_laplacian(edges, dtype=dtype, device=x.device)
+            laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.graph_dtype, device=x.device)
         else:
             laplacian = self.prepare(x, edges, edge_weight, batch, lambda_max)
         PREPARED.put(key, laplacian)
         return laplacian
+
+    @property
+    def graph_dtype(self) -> torch.dtype:
+        """The precision that graphs are prepared in."""
+        return self.parameter.dtype
 
     def _check_kind(self, laplacian: GraphLaplacian | Laplacian) -> None:
         kind = laplacian.kind if isinstance(laplacian, Laplacian) else NORMALIZATIONS[laplacian.normalization]

@@ -194,15 +194,19 @@ def test_second_derivatives_are_refused_or_right():
     assert torch.autograd.gradgradcheck(lambda x: exact(x, prepared), (x,), atol=1e-6)
 
 
+@pytest.mark.parametrize("normalization", ["sym", None])
+@pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("sides", [(2, 3), (3, 2)])
-def test_gradient_in_a_large_zoom_is_right_in_single_precision(sides):
+def test_gradient_in_a_large_zoom_is_right_in_single_precision(sides, is_sparse, normalization):
+    # a graph that is rounded to single precision has an error of 2 to 20 %
     W = cg.gallery.communities(rng=0).W.tocoo()
     edges = torch.from_numpy(np.stack([W.row, W.col]).astype(np.int64)), torch.from_numpy(W.data)
-    layer = CayleyConv(*sides, 4, None, zoom=1e4, tol=1e-7)
+    layer = CayleyConv(*sides, 4, normalization, zoom=1e4, tol=1e-7)
     layer.reset_parameters(torch.Generator().manual_seed(0))
-    exact = CayleyConv(*sides, 4, None, method="exact", zoom=1e4).double()
+    exact = CayleyConv(*sides, 4, normalization, method="exact", zoom=1e4).double()
     exact.load_state_dict(layer.state_dict())
     x, weights = signals(W.shape[0], sides[0]).float(), signals(W.shape[0], sides[1], seed=1)
-    (layer(x, edges[0], edges[1].float()) * weights).sum().backward()
+    given = x.to_sparse() if is_sparse else x
+    (layer(given, edges[0], edges[1].float()) * weights).sum().backward()
     (exact(x.double(), *edges) * weights).sum().backward()
-    assert float(layer.log_zoom.grad) == pytest.approx(float(exact.log_zoom.grad), rel=0.02)
+    assert float(layer.log_zoom.grad) == pytest.approx(float(exact.log_zoom.grad), rel=1e-3)
