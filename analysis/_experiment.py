@@ -123,8 +123,8 @@ def grouped(results: Sequence[Document], number: str) -> list[Document]:
     return rows
 
 
-def beside(mean: float, sd: float, paper: float | None, digits: int = 2) -> str:
-    """Write a mean with its deviation, and in brackets the paper's figure and the difference.
+def beside(mean: float, sd: float | None, paper: float | None, digits: int = 2) -> str:
+    """Write a mean with its deviation, if it has one, and in brackets the paper's figure and the difference.
 
     Examples
     --------
@@ -133,6 +133,8 @@ def beside(mean: float, sd: float, paper: float | None, digits: int = 2) -> str:
     '97.51 ± 0.40 (96.23, +1.28)'
     >>> beside(97.512, 0.4, None)
     '97.51 ± 0.40'
+    >>> beside(97.512, None, None)
+    '97.51'
     """
-    ours = f"{mean:.{digits}f} ± {sd:.{digits}f}"
+    ours = f"{mean:.{digits}f}" if sd is None else f"{mean:.{digits}f} ± {sd:.{digits}f}"
     return ours if paper is None else f"{ours} ({paper:.{digits}f}, {mean - paper:+.{digits}f})"

@@ -130,7 +130,7 @@ def compute(
         quiet = quiet or not ranks.is_first
         with run_progress(experiment.name, len(experiment.runs), n_done, quiet) as advance:
             if workers == 1:
-                with _one_thread():
+                with one_thread():
                     for run in missing:
                         _compute_one(experiment, run, folder, device)
                         advance()
@@ -205,7 +205,7 @@ def _die_with_parent() -> None:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Compute with one thread, as worker processes do: sums come out the same, and small ones faster."""
     before = torch.get_num_threads(), numba.get_num_threads()
     torch.set_num_threads(1)

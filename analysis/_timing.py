@@ -17,12 +17,12 @@ Samples = list[float]
 _SHORTEST_SECONDS = 2e-3
 
 
-def seconds_of(call: Callable[[], Any], number: int = 1) -> float:
+def seconds_of(call: Callable[[], Any], number: int = 1, clock: Callable[[], float] = time.perf_counter) -> float:
     """Time one call, on the average of ``number``."""
-    start = time.perf_counter()
+    start = clock()
     for _ in range(number):
         call()
-    return (time.perf_counter() - start) / number
+    return (clock() - start) / number
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -33,7 +33,12 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def interleave(
-    calls: Mapping[str, Callable[[], Any]], repeats: int, *, budget: float = math.inf, shortest: float | None = None
+    calls: Mapping[str, Callable[[], Any]],
+    repeats: int,
+    *,
+    budget: float = math.inf,
+    shortest: float | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Samples]:
     """Time calls in turns, so that whatever else the machine does meets all of them alike.
 
@@ -47,15 +52,19 @@ def interleave(
         Seconds after which a slow call is not repeated again.
     shortest : float, optional
         Least time of one measurement; shorter calls are repeated within it.
+    clock : callable
+        ``time.process_time`` leaves out what other programs take.
     """
     shortest = _SHORTEST_SECONDS if shortest is None else shortest
-    numbers = {name: max(math.ceil(shortest / max(seconds_of(call), 1e-7)), 1) for name, call in calls.items()}
+    numbers = {
+        name: max(math.ceil(shortest / max(seconds_of(call, 1, clock), 1e-7)), 1) for name, call in calls.items()
+    }
     samples: dict[str, Samples] = {name: [] for name in calls}
     gc.collect()
     for _ in range(repeats):
         for name, call in calls.items():
             if sum(samples[name]) <= budget:
-                samples[name].append(seconds_of(call, numbers[name]))
+                samples[name].append(seconds_of(call, numbers[name], clock))
     return samples
 
 

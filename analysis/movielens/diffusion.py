@@ -128,15 +128,16 @@ class Diffusion(torch.autograd.Function):
         d_factor = gradient.clone()
         d_c, d_x = gradient.new_zeros(m, n), gradient.new_zeros(2 * m, n)
         d_h, d_gates = d_x[m:], torch.empty_like(space.gates[0])
-        d_taps, d_weights, d_to_change = (torch.zeros_like(w) for w in (taps, weights.T, to_change))
+        d_weights, d_to_change = torch.zeros_like(weights.T), torch.zeros_like(to_change)
+        d_taps = taps.new_zeros(m, taps[..., 0].numel())  # transposed: a faster product
         d_conv_bias, d_bias = taps.new_zeros(m), taps.new_zeros(4 * m)
         d_change_bias = taps.new_zeros(to_change.shape[1])
         for t in reversed(range(ctx.n_steps)):
             terms, x, gates, squashed = space.terms[t], space.inputs[t], space.gates[t], space.squashed[t]
-            d_change = d_factor.T * (1 - space.changes[t].square())
-            d_to_change.addmm_(space.memory[t + 1], d_change.T)
-            d_change_bias += d_change.sum(dim=1)
-            d_c.addmm_(to_change, d_change)
+            d_change = d_factor * (1 - space.changes[t].square().T)
+            d_to_change.addmm_(space.memory[t + 1], d_change)
+            d_change_bias += d_change.sum(dim=0)
+            d_c.addmm_(to_change, d_change.T)
             f, i, o, u = gates.view(4, m, n)
             d_c += torch.ops.aten.sigmoid_backward(d_h * o, squashed)
             for product, factors in zip(
@@ -149,9 +150,10 @@ class Diffusion(torch.autograd.Function):
             d_bias += d_gates.sum(dim=1)
             torch.mm(weights, d_gates, out=d_x)
             d_conv = d_x[:m].mul_(x[:m] > 0)
-            d_taps.view(-1, m).addmm_(terms.view(n, -1).T, d_conv.T)
+            d_taps.addmm_(d_conv, terms.view(n, -1))
             d_conv_bias += d_conv.sum(dim=1)
             if t:
                 d_factor += ctx.graph.sum_terms((d_conv.T @ taps.view(-1, m).T).view(terms.shape))
         d_input, d_state = d_weights.T[:m], d_weights.T[m:]
+        d_taps = d_taps.T.reshape(taps.shape)
         return None, None, None, None, d_taps, d_conv_bias, d_input, d_state, d_bias, d_to_change, d_change_bias

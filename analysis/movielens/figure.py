@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis._document import Document
 from analysis._figures import plain_axes
-from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, NAMES, PAPER
+from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, NAMES, ORTHOGONAL, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     CHEB8: {"color": "#009E73", "linestyle": "--"},
     CAYLEY: {"color": "#D55E00", "linestyle": "-"},
     JACOBI: {"color": "#0072B2", "linestyle": "-."},
+    ORTHOGONAL: {"color": "#CC79A7", "linestyle": "-"},
 }
 
 

@@ -14,7 +14,7 @@ from analysis.movielens.cell import RecurrentCell
 from analysis.movielens.data import Ratings
 from analysis.movielens.diffusion import Diffusion, Workspace
 from analysis.movielens.jacobi_layer import SpectralJacobiConv
-from analysis.movielens.settings import CAYLEY, JACOBI, ORDERS, SWEEPS, Config
+from analysis.movielens.settings import CAYLEY, JACOBI, ORDERS, ORTHOGONAL, SWEEPS, Config
 from analysis.movielens.terms import ScaledGraph
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
@@ -113,6 +113,8 @@ def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
     if model == JACOBI:
         layer = SpectralJacobiConv(laplacian, *sizes, order, SWEEPS, zoom=config.zoom, tol=config.tol)
     elif model == CAYLEY:
+        layer = CayleyConv(*sizes, order, zoom=config.zoom, tol=config.tol, parametrization="coefficients")
+    elif model == ORTHOGONAL:
         layer = CayleyConv(*sizes, order, zoom=config.zoom, tol=config.tol)
     else:
         layer = ChebConv(*sizes, order + 1)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from analysis._document import Document, page
 from analysis._experiment import config_lines
-from analysis._tables import markdown_table
+from analysis._tables import format_seconds, markdown_table
 from analysis.movielens import paper
+from analysis.movielens.costs import WAYS
 from analysis.movielens.results import error_table, findings, network_table
 from analysis.movielens.settings import MOVIELENS, NAMES
 
@@ -14,8 +15,8 @@ def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
     config = document["config"]
     lines = [
-        "Root of the mean squared error over the test ratings, mean ± population standard deviation over "
-        f"{document['n_runs']} seeds; in brackets the paper's figure and the difference.",
+        "Root of the mean squared error over the test ratings, mean ± population standard deviation over the seeds; in "
+        "brackets the paper's figure and the difference.",
         "",
         *markdown_table(*error_table(document)),
         "",
@@ -27,10 +28,20 @@ def markdown(document: Document) -> str:
     header, rows = network_table(document)
     if rows:
         lines += [
-            "Networks: parameters by counting, processor time of one thread, and the ratio of test times to Chebyshev "
-            "filters of order 4.",
+            "Networks: parameters by counting; processor time of one thread for loss and gradients (training step) and "
+            f"for the factors (test), medians of {document['costs']['rounds']} rounds in which networks take turns, "
+            "with the zooms that they learned; ratio of the test time to that of Chebyshev filters of order 4.",
             "",
             *markdown_table(header, rows),
+            "",
+        ]
+    ways = document["costs"]["ways"]
+    if ways:
+        lines += [
+            "A training step with Cayley filters by the series and by the eigenbasis, which gives the same numbers; "
+            "the first is what is used:",
+            "",
+            *markdown_table(["way", "time"], [[WAYS[way], format_seconds(ways[way])] for way in ways]),
             "",
         ]
     chosen = [row for row in document["rows"] if row["chosen"]]
@@ -45,9 +56,10 @@ def markdown(document: Document) -> str:
         f"{config['every']} of {config['steps']} steps, and its loss is over all training ratings. The other protocol "
         f"sets {config['validation_share']:.0%} of the training ratings aside and takes the network that does best on "
         "them. Test ratings decide nothing.",
-        "- Networks by Jacobi iterations learn the coefficients themselves, others the coordinates of `CayleyConv`.",
-        "- Jacobi iterations are computed in the eigenbasis of the graphs, where they are one function of the "
-        "frequencies: the same numbers, but not the paper's time.",
+        "- Cayley filters learn the coefficients themselves, as in the paper, unless said otherwise.",
+        "- Jacobi iterations are polynomials of these Laplacians, which have ones on the diagonal. They are computed "
+        f"by their Chebyshev series, with an error of at most {config['tol']:g} in each basis function: their time is "
+        "not the paper's.",
         "- The others: settings are chosen on validation ratings, then all training ratings are fitted; predictions "
         "are clipped to 1 and 5. The data set has no features of users and movies: IMC has eigenvectors of the graphs.",
         "- The seed decides the division of the training ratings and the weights to begin with.",

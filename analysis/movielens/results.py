@@ -10,7 +10,7 @@ from analysis._document import Document
 from analysis._experiment import beside, grouped
 from analysis._tables import format_seconds
 from analysis.movielens import paper
-from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, MOVIELENS, NAMES, PAPER
+from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, MOVIELENS, NAMES, ORTHOGONAL, PAPER
 
 # Distance to the paper's figure that counts as the same.
 MARGIN = 0.005
@@ -53,25 +53,26 @@ def _row(row: Document, runs: Sequence[Document], data: str) -> Document:
         **{name: row[name] for name in ("mean", "sd", "n")},
         "paper": paper.RMSE.get(model) if known else None,
         "n_parameters": same[0]["numbers"].get("n_parameters"),
-        "step_seconds": _median(same, "step_cpu_seconds"),
-        "test_seconds": _median(same, "test_cpu_seconds"),
         "zooms": [run["numbers"]["zooms"] for run in same if run["numbers"].get("zooms")],
         "chosen": [run["numbers"]["chosen"] for run in same if "chosen" in run["numbers"]],
     }
 
 
-def _median(runs: Sequence[Document], name: str) -> float | None:
-    times = [run["timing"][name] for run in runs if name in run["timing"]]
-    return statistics.median(times) if times else None
+def learned_zooms(document: Document) -> dict[str, list[float]]:
+    """Return the networks of a document, each with the means of its learned zooms; empty for those without."""
+    zooms: dict[str, list[float]] = {}
+    for row in document["rows"]:
+        if row["n_parameters"] is not None:
+            zooms.setdefault(row["model"], [statistics.fmean(side) for side in zip(*row["zooms"], strict=True)])
+    return zooms
 
 
 def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the test errors: one row per model, and a column for validation where there is some."""
     cells: dict[str, dict[Any, str]] = {}
     for row in document["rows"]:
-        text = beside(row["mean"], row["sd"], row["paper"], digits=4)
-        if row["n"] != document["n_runs"]:
-            text += f", {row['n']} of {document['n_runs']} seeds"
+        text = beside(row["mean"], row["sd"] if row["n"] > 1 else None, row["paper"], digits=4)
+        text += f", {row['n']} seed{'s' if row['n'] > 1 else ''}"
         cells.setdefault(row["model"], {})[row["protocol"]] = text
     rows = []
     for model, texts in cells.items():
@@ -82,19 +83,21 @@ def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
 
 
 def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of what a network costs; times are processor time of one thread."""
-    timed = [row for row in document["rows"] if row["test_seconds"] is not None]
+    """Return header and rows of what a network costs; times are processor time of one thread, taken in turns."""
+    networks = [row for row in document["rows"] if row["n_parameters"] is not None]
     # the paper's protocol where there are both
-    networks = {row["model"]: row for row in sorted(timed, key=lambda row: row["protocol"] == PAPER)}
-    reference = networks.get(CHEB4)
+    by_model = {row["model"]: row for row in sorted(networks, key=lambda row: row["protocol"] == PAPER)}
+    times = document["costs"]["networks"]
     rows = []
-    for model, row in networks.items():
-        ratio = row["test_seconds"] / reference["test_seconds"] if reference else None
+    for model, row in by_model.items():
+        step, test = times[model]["step_seconds"], times[model]["test_seconds"]
         in_paper = paper.TEST_TIMES.get(model) if document["config"]["data"] == MOVIELENS else None
-        text = "" if ratio is None else f"{ratio:.2f}" + (f" ({in_paper:.1f})" if in_paper else "")
+        ratio = f"{test / times[CHEB4]['test_seconds']:.2f}" if CHEB4 in times else ""
+        ratio += f" ({in_paper:.1f})" if ratio and in_paper else ""
         zooms = ", ".join(f"{users:.2f} and {movies:.2f}" for users, movies in row["zooms"])
-        rows.append([NAMES[model], f"{row['n_parameters']:,}", format_seconds(row["step_seconds"])])
-        rows[-1] += [format_seconds(row["test_seconds"]), text, zooms]
+        rows.append(
+            [NAMES[model], f"{row['n_parameters']:,}", format_seconds(step), format_seconds(test), ratio, zooms]
+        )
     return ["network", "parameters", "training step", "test", "ratio (the paper's)", "zooms, users and movies"], rows
 
 
@@ -103,11 +106,11 @@ def findings(document: Document) -> list[str]:
     means = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] in (None, PAPER)}
     sentences = []
     for row in document["rows"]:
-        if row["paper"] is not None and row["test_seconds"] is not None:
+        if row["paper"] is not None and row["n_parameters"] is not None:
             difference = row["mean"] - row["paper"]
             word = "within" if abs(difference) <= MARGIN else "not within"
             sentences.append(f"{NAMES[row['model']]} is {word} {MARGIN} of the paper's {row['paper']:.3f}.")
-    for model in (CAYLEY, JACOBI):
+    for model in (CAYLEY, JACOBI, ORTHOGONAL):
         if model in means and CHEB8 in means:
             word = "at or below" if means[model] <= means[CHEB8] else "above"
             sentences.append(f"{NAMES[model]} is {word} Chebyshev filters with as many coefficients (r = 8).")

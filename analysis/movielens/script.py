@@ -6,6 +6,8 @@ import argparse
 import dataclasses
 from typing import Any
 
+import torch
+
 from analysis import _runner
 from analysis._document import Document
 from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
@@ -13,9 +15,10 @@ from analysis._runner import Experiment, Run
 from analysis._script import Script, Step
 from analysis._tables import Table
 from analysis.movielens.baselines.choice import search
+from analysis.movielens.costs import measure_costs
 from analysis.movielens.figure import draw
 from analysis.movielens.page import markdown
-from analysis.movielens.results import collect, error_table, network_table
+from analysis.movielens.results import collect, error_table, learned_zooms, network_table
 from analysis.movielens.settings import (
     BASELINES,
     FULL,
@@ -66,11 +69,14 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
         QUICK_BASELINES if args.quick else FULL_BASELINES, data=config.data, validation_share=config.validation_share
     )
     facts = experiment_facts(args) | {"baseline_config": dataclasses.asdict(others)}
-    return facts | collect(
+    document = facts | collect(
         config.data,
         _results(args, Experiment("movielens", config, networks, train)),
         _results(args, Experiment("movielens_baselines", others, baselines, search)),
     )
+    rounds = 3 if args.quick else 15
+    costs = measure_costs(config, learned_zooms(document), torch.device(args.device), rounds)
+    return document | {"costs": costs}
 
 
 def _results(args: argparse.Namespace, experiment: Experiment[Any]) -> list[Document]:

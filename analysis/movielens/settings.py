@@ -7,8 +7,8 @@ import dataclasses
 MOVIELENS, DRAWN = "movielens", "drawn"
 
 CHEB4, CHEB8 = "srgcnn-cheb4", "srgcnn-cheb8"
-CAYLEY, JACOBI = "srgcnn-cayley", "srgcnn-cayley-jacobi"
-NETWORKS = (CHEB4, CHEB8, CAYLEY, JACOBI)
+CAYLEY, JACOBI, ORTHOGONAL = "srgcnn-cayley", "srgcnn-cayley-jacobi", "srgcnn-cayley-orthogonal"
+NETWORKS = (CHEB4, CHEB8, CAYLEY, JACOBI, ORTHOGONAL)
 MC, IMC, GMC, GRALS = "mc", "imc", "gmc", "grals"
 BIASES, NEIGHBOURS, IMPLICIT = "biases", "item-knn", "svd++"
 BASELINES = (MC, IMC, GMC, GRALS, BIASES, NEIGHBOURS, IMPLICIT)
@@ -20,6 +20,7 @@ NAMES = {
     CHEB8: "sRGCNN, Chebyshev, r = 8",
     CAYLEY: "sRGCNN, Cayley, r = 4, our series",
     JACOBI: "sRGCNN, Cayley, r = 4, 15 Jacobi iterations",
+    ORTHOGONAL: "sRGCNN, Cayley, r = 4, our series, learned in orthogonal coordinates",
     MC: "MC, nuclear norm",
     IMC: "IMC, nuclear norm with features",
     GMC: "GMC, nuclear norm and graphs",
@@ -33,7 +34,7 @@ PAPER, VALIDATION = "paper", "validation"
 PROTOCOLS = (PAPER, VALIDATION)
 
 # Orders of the filters, and Jacobi sweeps where the paper's scheme is used.
-ORDERS = {CHEB4: 4, CHEB8: 8, CAYLEY: 4, JACOBI: 4}
+ORDERS = {CHEB4: 4, CHEB8: 8, CAYLEY: 4, JACOBI: 4, ORTHOGONAL: 4}
 SWEEPS = 15
 
 
@@ -75,7 +76,7 @@ class Config:
     diffusions: int = 10
     gamma: float = 1e-10
     lr: float = 1e-3
-    zoom: float = 1.0
+    zoom: float = 0.5
     tol: float = 1e-4
     validation_share: float = 0.1
 
@@ -132,21 +133,21 @@ class BaselineConfig:
 
     data: str = MOVIELENS
     validation_share: float = 0.1
-    mc_penalty: tuple[float, ...] = (2.0, 4.0, 6.0, 8.0, 10.0, 14.0, 20.0)
-    imc_features: tuple[int, ...] = (50, 100, 200, 500)
-    imc_penalty: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0)
-    gmc_penalty: tuple[float, ...] = (4.0, 7.0, 10.0, 14.0)
-    gmc_smoothness: tuple[float, ...] = (0.001, 0.01, 0.03, 0.1)
+    mc_penalty: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+    imc_features: tuple[int, ...] = (50, 200, 500)
+    imc_penalty: tuple[float, ...] = (0.5, 2.0, 8.0)
+    gmc_penalty: tuple[float, ...] = (4.0, 8.0, 16.0)
+    gmc_smoothness: tuple[float, ...] = (0.01, 0.1, 1.0)
     grals_rank: tuple[int, ...] = (10, 20)
-    grals_penalty: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0)
-    grals_smoothness: tuple[float, ...] = (1.0, 3.0, 10.0, 30.0)
-    user_penalty: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0)
-    movie_penalty: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 10.0)
-    n_neighbours: tuple[int, ...] = (10, 20, 40, 80, 160)
-    shrinkage: tuple[float, ...] = (5.0, 20.0, 50.0, 100.0, 200.0)
+    grals_penalty: tuple[float, ...] = (1.0, 4.0, 16.0)
+    grals_smoothness: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0)
+    user_penalty: tuple[float, ...] = (1.0, 3.0, 10.0, 30.0)
+    movie_penalty: tuple[float, ...] = (1.0, 3.0, 10.0)
+    n_neighbours: tuple[int, ...] = (20, 40, 80)
+    shrinkage: tuple[float, ...] = (10.0, 30.0, 100.0, 300.0)
     implicit_rank: tuple[int, ...] = (10, 20, 40)
-    implicit_penalty: tuple[float, ...] = (0.02, 0.05, 0.1, 0.15, 0.2)
-    implicit_epochs: tuple[int, ...] = (20, 40, 80)
+    implicit_penalty: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2)
+    implicit_epochs: tuple[int, ...] = (20, 40)
 
 
 FULL = Config()

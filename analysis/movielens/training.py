@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from typing import Any
 
 import torch
@@ -18,8 +16,6 @@ from analysis.movielens.objective import Objective, Places, predict, root_mean_s
 from analysis.movielens.settings import VALIDATION, Config
 from cayleygsp._typing import IntArray
 from cayleygsp.nn import ChebConv
-
-_N_TIMED = 15
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device) -> dict[str, Any]:
@@ -82,7 +78,7 @@ def summary(network: Network, history: dict[str, Any], at_start: dict[str, float
         **curves,
         "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
         "zooms": learned_zooms(network),
-        "timing": history["timing"] | {"test_cpu_seconds": time_of_test(network)},
+        "timing": history["timing"],
     }
 
 
@@ -90,14 +86,3 @@ def learned_zooms(network: Network) -> list[float] | None:
     """Return the zooms of the user and of the movie graph, None for a network without."""
     layers = [network.users.conv, network.movies.conv]
     return [float(layer.zoom.detach()) for layer in layers if not isinstance(layer, ChebConv)] or None
-
-
-def time_of_test(network: Network) -> float:
-    """Return the processor time of computing the factors once, the median of some rounds."""
-    times = []
-    with torch.no_grad():
-        for _ in range(_N_TIMED):
-            start = time.process_time()
-            network()
-            times.append(time.process_time() - start)
-    return statistics.median(times)

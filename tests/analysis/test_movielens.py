@@ -16,12 +16,13 @@ from analysis._checkpoint import Checkpoint
 from analysis._runner import Run
 from analysis.movielens import script
 from analysis.movielens.cell import RecurrentCell
+from analysis.movielens.costs import WAYS
 from analysis.movielens.data import load_ratings, part_ratings, read_ratings
 from analysis.movielens.jacobi_layer import SpectralJacobiConv
 from analysis.movielens.network import Network, start_factors
 from analysis.movielens.objective import Objective, Places, predict
 from analysis.movielens.paper import PARAMETERS
-from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NETWORKS, QUICK, Config
+from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NETWORKS, ORTHOGONAL, QUICK, Config
 from analysis.movielens.training import train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from tests.analysis import helpers
@@ -79,8 +80,24 @@ def test_table_has_a_column_for_each_protocol_that_was_run(ran):
     document["rows"] = [row for row in document["rows"] if row["protocol"] != "validation"]
     header, rows = movielens.error_table(document)
     assert {len(row) for row in rows} == {len(header)} == {2}
-    document["rows"][0] |= {"mean": 0.93, "sd": 0.002, "paper": 0.929}
-    assert "0.9300 ± 0.0020 (0.9290, +0.0010)" in movielens.markdown(document)
+    document["rows"][0] |= {"mean": 0.93, "sd": 0.002, "paper": 0.929, "n": 3}
+    assert "0.9300 ± 0.0020 (0.9290, +0.0010), 3 seeds" in movielens.markdown(document)
+
+
+def test_costs_are_those_of_the_networks_that_were_trained(ran):
+    document, _ = ran
+    costs = document["costs"]
+    assert set(costs["networks"]) == {CHEB4, CAYLEY}
+    assert all(time > 0 for times in costs["networks"].values() for time in times.values())
+    assert set(costs["ways"]) == set(WAYS)
+    text = movielens.markdown(document)
+    assert all(way in text for way in WAYS.values())
+    header, rows = movielens.network_table(document)
+    assert {len(row) for row in rows} == {len(header)}
+    assert rows[0][4] == "1.00"
+    assert float(rows[1][4]) == pytest.approx(
+        costs["networks"][CAYLEY]["test_seconds"] / costs["networks"][CHEB4]["test_seconds"], abs=0.006
+    )
 
 
 def test_finished_runs_are_written_down_without_training(ran, tmp_path, monkeypatch):
@@ -91,7 +108,7 @@ def test_finished_runs_are_written_down_without_training(ran, tmp_path, monkeypa
     _, found = movielens.compute(argv, quiet=True)
     expected = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] != "validation"}
     assert {row["model"]: row["mean"] for row in found["rows"]} == expected
-    assert all("1 of 2 seeds" in row[1] for row in movielens.error_table(found)[1])
+    assert all(row[1].endswith(", 1 seed") and "±" not in row[1] for row in movielens.error_table(found)[1])
     _, found = movielens.compute([*argv[:-4], "--work", str(tmp_path)], quiet=True)
     assert found["rows"] == []
     assert "Matrix completion" in movielens.markdown(found)
@@ -129,7 +146,7 @@ def test_parameters_are_as_many_as_in_the_paper(model):
     start = start_factors(ratings, ratings.train, FULL.rank)
     network = Network(ratings, start, model, FULL, CPU)
     assert sum(p.numel() for p in network.parameters()) == PARAMETERS[model]
-    assert PARAMETERS == {CHEB4: 20_564, CHEB8: 23_124, CAYLEY: 23_124 + 2, JACOBI: 23_124 + 2}
+    assert PARAMETERS == {CHEB4: 20_564, CHEB8: 23_124, CAYLEY: 23_124 + 2, JACOBI: 23_124 + 2, ORTHOGONAL: 23_124 + 2}
 
 
 def test_cell_is_the_long_short_term_memory_of_the_authors():
