@@ -14,7 +14,7 @@ def test_all_ways_are_counted(tmp_path):
     assert {row["way"] for row in document["rows"]} == set(teacher.WAYS)
     assert len(document["rows"]) == 2 * 2 * 3
     assert all(0 <= row["responses"] <= 4 for row in document["rows"])
-    assert "coefficients, orders up to 4" in page
+    assert all(f"{way}, teachers with zoom 5, orders up to 4" in page for way in teacher.WAYS)
 
 
 def test_a_teacher_is_found_in_the_coordinates_of_its_graph():
