@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from analysis._jacobi_basis import jacobi_basis
@@ -22,12 +24,12 @@ class SpectralJacobiConv(CayleyConv):
         As in :class:`cayleygsp.nn.CayleyConv`.
     n_iter : int
         Sweeps after the start vector.
-    zoom : float
-        h to start from.
+    **options
+        As there: the zoom to start from, and the parametrization.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, order: int, n_iter: int, zoom: float) -> None:
-        super().__init__(in_channels, out_channels, order, bias=False, method="jacobi", n_iter=n_iter, zoom=zoom)
+    def __init__(self, in_channels: int, out_channels: int, order: int, n_iter: int, **options: Any) -> None:
+        super().__init__(in_channels, out_channels, order, bias=False, method="jacobi", n_iter=n_iter, **options)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""

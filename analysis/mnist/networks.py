@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -49,16 +49,11 @@ def make_convolution(model: str, config: Config, level: int, in_channels: int, o
     sizes, exact = (in_channels, out_channels), level > 0 and config.second == EXACT
     if model == CHEBNET:
         return ChebConv(*sizes, 2 * config.order + 1, bias=False, method="exact" if exact else "recurrence")
+    options: dict[str, Any] = {"zoom": config.zoom, "parametrization": config.parametrization}
     if model == JACOBI:
-        return SpectralJacobiConv(*sizes, config.order, config.sweeps, config.zoom)
-    return CayleyConv(
-        *sizes,
-        config.order,
-        bias=False,
-        method="exact" if exact else "chebyshev",
-        zoom=config.zoom,
-        tol=config.tol,
-    )
+        return SpectralJacobiConv(*sizes, config.order, config.sweeps, **options)
+    options |= {"tol": config.tol, "method": "exact" if exact else "chebyshev"}
+    return CayleyConv(*sizes, config.order, bias=False, **options)
 
 
 def make_network(model: str, config: Config, seed: int) -> tuple[nn.Module, Tensor]:

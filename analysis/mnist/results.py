@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analysis._document import Document
 from analysis._experiment import beside, grouped
@@ -22,7 +21,7 @@ N_CURVES, N_IMAGES = 6, 8
 _LONG = ("filters", "loss", "validation", "validation_loss")
 
 
-def collect(config: Config, runs: Sequence[Document]) -> Document:
+def collect(config: Config, runs: Sequence[Document], costs: Mapping[str, Document]) -> Document:
     """Return one row per network, the course of each training, learned filters of the first seed, and every run."""
     is_known = config.data == MNIST and config.n_train == FULL.n_train
     rows = []
@@ -35,8 +34,7 @@ def collect(config: Config, runs: Sequence[Document]) -> Document:
                 **{name: row[name] for name in ("mean", "sd", "n")},
                 "paper": paper.ACCURACY.get(model) if is_known else None,
                 "n_parameters": same[0]["numbers"]["n_parameters"],
-                "step_seconds": statistics.median(run["timing"]["step_cpu_seconds"] for run in same),
-                "test_seconds": statistics.median(run["timing"]["test_cpu_seconds"] for run in same),
+                **costs[model],
                 "zooms": [run["numbers"]["zooms"] for run in same if run["numbers"]["zooms"]],
                 "filters": [_shown(layer) for layer in same[0]["numbers"]["filters"]],
             }
@@ -62,7 +60,7 @@ def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the test accuracies."""
     rows = []
     for row in document["rows"]:
-        text = beside(row["mean"], row["sd"], row["paper"])
+        text = beside(row["mean"], row["sd"] if row["n"] > 1 else None, row["paper"])
         if row["n"] != document["n_runs"]:
             text += f", {row['n']} of {document['n_runs']} seeds"
         zooms = "; ".join(", ".join(f"{zoom:.3f}" for zoom in zooms) for zooms in row["zooms"])

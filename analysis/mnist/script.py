@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from analysis import _runner
 from analysis._document import Document
@@ -14,9 +15,11 @@ from analysis._ranks import is_launched, process_group
 from analysis._runner import Experiment, Run
 from analysis._script import Script, Step
 from analysis._tables import Table
+from analysis.mnist.costs import measure_costs
 from analysis.mnist.data import is_there
 from analysis.mnist.figure import draw
 from analysis.mnist.page import markdown
+from analysis.mnist.recorded import recorded_runs
 from analysis.mnist.results import accuracy_table, collect, cost_table
 from analysis.mnist.settings import ALL_MODELS, DRAWN, FULL, MODELS, QUICK, QUICK_MODELS
 from analysis.mnist.training import train
@@ -33,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of {', '.join(ALL_MODELS)} (default: {', '.join(MODELS)}; quick: {', '.join(QUICK_MODELS)})",
     )
     parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
+    parser.add_argument(
+        "--recorded",
+        type=Path,
+        metavar="FILE",
+        help="take the runs with the same settings from this mnist.json in the place of training them",
+    )
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
@@ -44,22 +53,36 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
             parser.error(f"--workers must be 1 under torchrun, got {args.workers}")
         args.workers = 1
     check_experiment_arguments(parser, args)
+    if args.recorded and not args.recorded.is_file():
+        parser.error(f"--recorded must be a file, got {args.recorded}")
     args.model = list(dict.fromkeys(args.model or (QUICK_MODELS if args.quick else MODELS)))
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
-    """Train what is not done yet, unless that is not wanted, and return accuracies and every run."""
+    """Train what is not done yet, unless that is not wanted, and return accuracies, costs and every run."""
     seeds = range(args.seed, args.seed + args.runs)
     runs = [Run({"model": model}, seed) for seed in seeds for model in args.model]
-    experiment = Experiment("mnist", args.config, runs, train)
-    if args.finished:
-        done = [run for run in runs if (args.work / experiment.folder_name / f"{run.key}.json").exists()]
-        experiment = dataclasses.replace(experiment, runs=done)
-    results = []
-    if experiment.runs:
-        results = _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
+    results = _results(args, runs)
     missing = [model for model in args.model if all(result["setting"]["model"] != model for result in results)]
-    return experiment_facts(args) | collect(args.config, results) | {"missing": missing}
+    zooms = {result["setting"]["model"]: result["numbers"]["zooms"] for result in reversed(results)}
+    order = [model for model in args.model if model in zooms]
+    costs = measure_costs(args.config, {model: zooms[model] for model in order}, args.device)
+    return experiment_facts(args) | collect(args.config, results, costs) | {"missing": missing}
+
+
+def _results(args: argparse.Namespace, runs: Sequence[Run]) -> list[Document]:
+    """Return the results of runs in their order: those that are recorded, then those that are or get finished."""
+    recorded = recorded_runs(args.recorded, args.config) if args.recorded else []
+    by_key = {Run(result["setting"], result["seed"]).key: result for result in recorded}
+    experiment = Experiment("mnist", args.config, [run for run in runs if run.key not in by_key], train)
+    if args.finished:
+        folder = args.work / experiment.folder_name
+        done = [run for run in experiment.runs if (folder / f"{run.key}.json").exists()]
+        experiment = dataclasses.replace(experiment, runs=done)
+    if experiment.runs:
+        computed = _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
+        by_key |= {run.key: result for run, result in zip(experiment.runs, computed, strict=True)}
+    return [by_key[run.key] for run in runs if run.key in by_key]
 
 
 SCRIPT = Script(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from typing import Any
+
+from cayleygsp.nn.framed_conv import COEFFICIENTS, PARAMETRIZATIONS
 
 MNIST, DRAWN = "mnist", "drawn"
 
@@ -16,6 +20,10 @@ JACOBI_EPOCHS = 1
 
 NAMES = {LENET: "LeNet5", CHEBNET: "ChebNet", CAYLEYNET: "CayleyNet"}
 NAMES[JACOBI] = "CayleyNet, the paper's Jacobi, first epoch"
+
+# Settings that networks without Cayley filters, and those without filters on graphs, do not have.
+_OF_CAYLEY = ("tol", "sweeps", "zoom", "parametrization", "clip")
+_OF_GRAPHS = ("order", "second", "tree")
 
 # How the second convolution is computed: in the eigenbasis of its small graph, or by the layers' recurrences.
 EXACT, SERIES = "exact", "series"
@@ -45,6 +53,8 @@ class Config:
         Jacobi sweeps after the start vector.
     zoom : float
         The zoom h that Cayley filters start from.
+    parametrization : str
+        What Cayley filters learn, see :class:`cayleygsp.nn.CayleyConv`.
     spread : float
         Standard deviation of the weights and coefficients at the start.
     bias : float
@@ -73,7 +83,8 @@ class Config:
     second: str = EXACT
     tol: float = 1e-4
     sweeps: int = 10
-    zoom: float = 0.5
+    zoom: float = 1.0
+    parametrization: str = COEFFICIENTS
     spread: float = 0.1
     bias: float = 0.1
     tree: int = 1
@@ -88,7 +99,8 @@ class Config:
 
     def __post_init__(self) -> None:
         """Reject invalid settings."""
-        for name, choices in (("data", (MNIST, DRAWN)), ("second", (EXACT, SERIES))):
+        choices_of = {"data": (MNIST, DRAWN), "second": (EXACT, SERIES), "parametrization": PARAMETRIZATIONS}
+        for name, choices in choices_of.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"`{name}` must be {' or '.join(choices)}, got {getattr(self, name)}")
         if len(self.features) != 2:
@@ -105,6 +117,20 @@ class Config:
             raise ValueError(f"`dropout` and `momentum` must be below 1, got {self.dropout} and {self.momentum}")
         if self.n_train % self.batch:
             raise ValueError(f"`n_train` must be a multiple of `batch`, got {self.n_train} and {self.batch}")
+
+    def as_document(self) -> dict[str, Any]:
+        """Return the settings as a file has them."""
+        return dict(json.loads(json.dumps(dataclasses.asdict(self))))
+
+
+def settings_of(model: str, config: dict[str, Any]) -> dict[str, Any]:
+    """Return of a configuration, as files have it, what a network depends on."""
+    others: tuple[str, ...] = ()
+    if model in (LENET, CHEBNET):
+        others = (*_OF_CAYLEY, *(_OF_GRAPHS if model == LENET else ()))
+    elif model == CAYLEYNET:
+        others = ("sweeps",)
+    return {name: value for name, value in config.items() if name not in others}
 
 
 def epochs_of(model: str, config: Config) -> int:

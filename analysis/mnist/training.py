@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import time
 from typing import Any
 
 import torch
@@ -22,8 +21,6 @@ from analysis.mnist.networks import make_network
 from analysis.mnist.settings import CAYLEYNET, JACOBI, Config, epochs_of
 from cayleygsp.nn import CayleyConv
 
-_N_TIMED = 15
-_TIMED_IMAGES = 100
 _TEST_BATCH = 500
 
 # Steps of which the mean loss is kept.
@@ -74,7 +71,7 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
     network.to(device)
     together = ranks.wrap(network)
     fitted, validation = (Images(part, order, device) for part in (digits.train, digits.validation))
-    clips, epochs = model in (CAYLEYNET, JACOBI), epochs_of(model, config)
+    epochs = epochs_of(model, config)
     seen: dict[str, float] = {}
 
     def loss(indices: Tensor) -> Tensor:
@@ -86,7 +83,7 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
         seen.update({f"zoom_{k + 1}": zoom for k, zoom in enumerate(learned_zooms(network))})
         return accuracy
 
-    optimizer = make_optimizer(network, config, clips)
+    optimizer = make_optimizer(network, config, clips(model))
     fit = Fit(
         network,
         optimizer,
@@ -106,14 +103,19 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
     return summary(network, history, Images(digits.test, order, device), digits)
 
 
-def make_optimizer(network: nn.Module, config: Config, clips: bool) -> torch.optim.Optimizer:
+def clips(model: str) -> bool:
+    """Say whether the gradients of a network are cut: for Cayley filters alone, as in the authors' code."""
+    return model in (CAYLEYNET, JACOBI)
+
+
+def make_optimizer(network: nn.Module, config: Config, is_cut: bool) -> torch.optim.Optimizer:
     """Return steepest descent with momentum; the squares of dense layers, weights and biases, are penalised."""
     dense = [p for name in ("dense", "out") for p in getattr(network, name).parameters()]
     known = set(map(id, dense))
     others = [p for p in network.parameters() if id(p) not in known]
     groups: list[dict[str, Any]] = [{"params": dense, "weight_decay": config.penalty}, {"params": others}]
     optimizer = torch.optim.SGD(groups, lr=config.lr, momentum=config.momentum, fused=True)
-    if clips:
+    if is_cut:
 
         def clip(*_: Any) -> None:
             nn.utils.clip_grad_norm_(network.parameters(), config.clip)
@@ -123,7 +125,7 @@ def make_optimizer(network: nn.Module, config: Config, clips: bool) -> torch.opt
 
 
 def summary(network: nn.Module, history: dict[str, Any], test: Images, digits: Digits) -> dict[str, Any]:
-    """Return the numbers of a run: accuracies of the last state, the course of the training, filters and times."""
+    """Return the numbers of a run: accuracies of the last state, the course of the training, filters and its times."""
     with torch.no_grad():
         accuracy, test_loss = test.results(network)
     losses = history["losses"]
@@ -138,22 +140,10 @@ def summary(network: nn.Module, history: dict[str, Any], test: Images, digits: D
         "n_images": [len(digits.train), len(digits.validation), len(digits.test)],
         "zooms": learned_zooms(network),
         "filters": learned_filters(network),
-        "timing": history["timing"] | {"test_cpu_seconds": time_of_test(network, test)},
+        "timing": history["timing"],
     }
 
 
 def learned_zooms(network: nn.Module) -> list[float]:
     """Return the zooms of the layers of Cayley filters."""
     return [float(layer.zoom.detach()) for layer in network.modules() if isinstance(layer, CayleyConv)]
-
-
-def time_of_test(network: nn.Module, images: Images) -> float:
-    """Return the processor time of classifying 100 images, or all if they are fewer, the median of some rounds."""
-    x = images.take(torch.arange(min(_TIMED_IMAGES, len(images.labels)), device=images.labels.device))
-    times = []
-    with torch.no_grad():
-        for _ in range(_N_TIMED):
-            start = time.process_time()
-            network(x)
-            times.append(time.process_time() - start)
-    return statistics.median(times)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
+import time
 
 import numpy as np
 import pytest
@@ -15,13 +17,13 @@ from analysis import mnist
 from analysis._checkpoint import Checkpoint
 from analysis._mnist_network import n_parameters
 from analysis._runner import Run
-from analysis.mnist import script
+from analysis.mnist import costs, script
 from analysis.mnist.data import draw_digits, load_digits
 from analysis.mnist.filters import learned_filters
 from analysis.mnist.jacobi_layer import SpectralJacobiConv
 from analysis.mnist.networks import make_network
 from analysis.mnist.settings import CAYLEYNET, CHEBNET, FULL, JACOBI, LENET, QUICK, Config
-from analysis.mnist.training import Images, make_optimizer, train
+from analysis.mnist.training import Images, learned_zooms, make_optimizer, train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from tests.analysis import helpers
 from tests.analysis.killed_rank import TINY
@@ -48,11 +50,19 @@ def test_quick_form_learns(ran):
     assert [len(row["zooms"]) for row in document["rows"]] == [0, 1]
 
 
-def test_finished_runs_are_written_down_without_training(ran, monkeypatch, tmp_path):
+@pytest.fixture
+def untrained(monkeypatch):
+    """Neither train nor take times."""
+    monkeypatch.setattr(script, "train", None)
+    times = {"step_seconds": 1.0, "test_seconds": 1.0}
+    monkeypatch.setattr(script, "measure_costs", lambda config, zooms, device: dict.fromkeys(zooms, times))
+
+
+@pytest.mark.usefixtures("untrained")
+def test_finished_runs_are_written_down_without_training(ran, tmp_path):
     document, _ = ran
     work = document["command"].split("--work ")[1].split()[0]
     argv = ["--quick", "--data", "drawn", "--runs", "2", "--finished", "--device", "cpu", "--work"]
-    monkeypatch.setattr(script, "train", None)
     _, found = mnist.compute([*argv, work], quiet=True)
     assert [row["mean"] for row in found["rows"]] == [row["mean"] for row in document["rows"]]
     assert all("1 of 2 seeds" in row[1] for row in mnist.accuracy_table(found)[1])
@@ -60,6 +70,47 @@ def test_finished_runs_are_written_down_without_training(ran, monkeypatch, tmp_p
     assert found["rows"] == []
     assert "Not trained to the end yet: ChebNet, CayleyNet." in mnist.findings(found)
     assert "Digits on the graph" in mnist.markdown(found)
+
+
+@pytest.mark.usefixtures("untrained")
+def test_recorded_runs_are_taken_where_the_settings_are_the_same(ran, tmp_path):
+    document, _ = ran
+    path = tmp_path / "mnist.json"
+    path.write_text(json.dumps(document))
+    argv = ["--quick", "--data", "drawn", "--finished", "--device", "cpu", "--work", str(tmp_path / "work")]
+    argv += ["--recorded", str(path)]
+    _, again = mnist.compute(argv, quiet=True)
+    for name in ("runs", "curves", "frequencies", "missing"):
+        assert again[name] == document[name]
+    for old, new in zip(document["rows"], again["rows"], strict=True):
+        assert {k: v for k, v in old.items() if "seconds" not in k} == {
+            k: v for k, v in new.items() if "seconds" not in k
+        }
+    _, other = mnist.compute([*argv, "--parametrization", "orthogonal"], quiet=True)
+    assert [row["model"] for row in other["rows"]] == [CHEBNET]  # which has no such setting
+    assert other["missing"] == [CAYLEYNET]
+    _, other = mnist.compute([*argv, "--lr", "0.03"], quiet=True)
+    assert other["rows"] == []
+    with pytest.raises(SystemExit):
+        script.SCRIPT.parse(["--recorded", str(tmp_path / "none.json")])
+
+
+def test_costs_are_measured_in_turns_at_the_learned_zooms(monkeypatch):
+    seen = []
+
+    def interleave(calls, repeats, *, clock):
+        for call in calls.values():
+            call()
+        seen.append((list(calls), repeats, clock))
+        return {name: [3.0, 1.0, 2.0] for name in calls}
+
+    monkeypatch.setattr(costs, "interleave", interleave)
+    made = []
+    monkeypatch.setattr(costs, "make_network", lambda *args: made.append(make_network(*args)) or made[-1])
+    found = costs.measure_costs(TINY, {CHEBNET: [], CAYLEYNET: [0.7, 1.3]}, "cpu")
+    assert found == {model: {"step_seconds": 2.0, "test_seconds": 2.0} for model in (CHEBNET, CAYLEYNET)}
+    assert seen == 2 * [([CHEBNET, CAYLEYNET], costs.ROUNDS, time.process_time)]
+    assert learned_zooms(made[1][0]) == pytest.approx([0.7, 1.3])  # steps were taken, and left them there
 
 
 def test_findings_can_turn_out_either_way(ran):
@@ -80,7 +131,9 @@ def test_findings_can_turn_out_either_way(ran):
     assert mnist.findings(document)[-1].startswith(
         f"After as many steps the training loss is {first:.4f} with our filters and 0.2500 by the paper's Jacobi"
     )
-    assert "99.20 ± 0.00 (99.14, +0.06)" in mnist.markdown(document)
+    assert "99.20 (99.14, +0.06)" in mnist.markdown(document)  # one run has no deviation
+    cheb |= {"n": 2, "sd": 0.05}
+    assert "99.20 ± 0.05 (99.14, +0.06)" in mnist.markdown(document)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +157,7 @@ def test_weights_start_as_in_the_original_code():
         c = layer.coefficients().detach()
         assert float(c.abs().max()) <= 0.2 + 1e-5
         assert float(c.std()) == pytest.approx(0.088, abs=0.004)  # of a normal law cut at two deviations
-        assert float(layer.zoom.detach()) == pytest.approx(0.5)
+        assert float(layer.zoom.detach()) == pytest.approx(FULL.zoom)
     for bias in (network.stages[0].bias, network.stages[1].bias, network.dense.bias, network.out.bias):
         assert torch.equal(bias, torch.full_like(bias, 0.1))
 
@@ -198,7 +251,7 @@ def test_dense_layers_alone_are_penalised_and_gradients_cut():
     network, order = make_network(CAYLEYNET, config, 0)
     before = [p.detach().clone() for p in network.parameters()]
     images = Images(load_digits(config).train, order, CPU)
-    optimizer = make_optimizer(network, config, clips=True)
+    optimizer = make_optimizer(network, config, True)
     F.cross_entropy(network(images.take(torch.arange(5))), images.labels[:5]).backward()
     gradients = [p.grad.clone() for p in network.parameters()]
     norm = torch.sqrt(sum(g.square().sum() for g in gradients))
@@ -244,6 +297,7 @@ def test_parts_of_mnist_are_those_of_the_original_code():
     [
         ({"data": "cifar"}, "`data` must be mnist or drawn, got cifar"),
         ({"second": "dense"}, "`second` must be exact or series, got dense"),
+        ({"parametrization": "own"}, "`parametrization` must be orthogonal or coefficients, got own"),
         ({"features": (32,)}, "`features` must be two numbers, got 1"),
         ({"lr": 0.0}, "`lr` must be positive, got 0.0"),
         ({"penalty": -1.0}, "`penalty` must not be negative"),
