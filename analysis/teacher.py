@@ -155,7 +155,8 @@ def markdown(document: Document) -> str:
         document,
         f"{document['teachers']} random Cayley filters for each line, learned from zoom {document['start']:g} by Adam "
         f"with a rate of {document['rate']:g} in {document['steps']} steps (at a rate of 0.001, which it has by "
-        f"default, log h moves by no more than about {0.001 * document['steps']:g} in that time). The error is the root mean square over the "
+        f"default, log h moves by no more than about {0.001 * document['steps']:g} in that time). "
+        "The error is the root mean square over the "
         "spectrum, where the teacher's is 1. Where the spectrum is narrow and the order high, filters with quite "
         "another zoom have nearly the same response: then the response is found and the zoom is not. The constants of "
         "the coordinates were chosen on teachers drawn in the same way, with other numbers.",
