@@ -19,7 +19,7 @@ _LEARNED = {
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
     config = document["config"]
-    seeds = "1 seed" if document["n_runs"] == 1 else f"{document['n_runs']} seeds"
+    many = f", mean ± population standard deviation over {document['n_runs']} seeds" if document["n_runs"] > 1 else ""
     second = (
         "in the eigenbasis of its graph, where a filter costs the same whatever its order is"
         if config["second"] == EXACT
@@ -28,8 +28,8 @@ def markdown(document: Document) -> str:
     return page(
         "Digits on the graph of the pixels",
         document,
-        f"Test accuracy of the last state after {config['epochs']} epochs, mean ± population standard deviation over "
-        f"{seeds}; in brackets the paper's figure and the difference.",
+        f"Test accuracy of the last state after {config['epochs']} epochs{many}; in brackets the paper's figure and the "
+        "difference.",
         "",
         *markdown_table(*accuracy_table(document)),
         "",
