@@ -28,8 +28,8 @@ def markdown(document: Document) -> str:
     return page(
         "Digits on the graph of the pixels",
         document,
-        f"Test accuracy of the last state after {config['epochs']} epochs{many}; in brackets the paper's figure and the "
-        "difference.",
+        f"Test accuracy of the last state after {config['epochs']} epochs{many}; in brackets the paper's figure and "
+        "the difference.",
         "",
         *markdown_table(*accuracy_table(document)),
         "",
