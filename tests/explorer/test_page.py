@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
+from cayleygsp.cli import main
 from cayleygsp.explorer import NamedFilter, write_explorer
 from cayleygsp.explorer.spectrum import ShownFrequencies
 
@@ -149,6 +150,24 @@ def test_the_address_restores_the_state(browser, page):
     before = browser.run(SHOWN)
     browser.open(page, kept)
     assert browser.run(SHOWN) == before
+
+
+def test_a_saved_layer_is_a_filter_of_the_page(browser, tmp_path):
+    torch = pytest.importorskip("torch")
+    from cayleygsp.nn import CayleyConv
+
+    layer = CayleyConv(1, 2, order=3, zoom=0.7)
+    torch.save(layer.state_dict(), tmp_path / "layer.pt")
+    path = tmp_path / "page.html"
+    call = ["explore", "@ring:40", "--laplacian", "normalized", "--layer", str(tmp_path / "layer.pt"), "-o", str(path)]
+    assert main([*call, "--quiet"]) == 0
+    browser.open(path, "#filter=own:1&vertex=5&tol=1e-6")
+    option = "return document.querySelector('option[value=\"own:1\"]').textContent"
+    assert browser.run(option) == "learned, channel 0 to 1"
+    shown = browser.run(SHOWN)
+    assert shown["zoom"] == pytest.approx(0.7)
+    g = layer.to_filter(cg.laplacian(cg.gallery.ring(40), "normalized"), 0, 1)
+    assert np.abs(np.array(shown["impulse"]) - g.localize(5)).max() <= 1e-5
 
 
 @pytest.mark.parametrize(
