@@ -50,7 +50,7 @@ def jacobi_factor(L: Laplacian, zoom: float) -> float:
 
     With :math:`E = |\mathrm{Diag}(h\Delta + iI)|`, :math:`\kappa_E = \|h E^{-1/2} \mathrm{Off}(\Delta) E^{-1/2}\|_2`.
     The matrix has one sign, so its norm is at most :math:`\max_i (Mx)_i/x_i` for every positive x
-    (Collatz and Wielandt); x = E^{1/2} gives the paper's κ = ‖J‖_∞, power steps make it smaller. It is also at most
+    (Collatz and Wielandt); :math:`x = E^{1/2}` gives the paper's κ, power steps make it smaller. It is also at most
     :math:`\max_i h\Delta_{ii}/E_{ii} < 1`, as both signs of the off-diagonal part leave a Laplacian positive
     semi-definite. For the combinatorial Laplacian that is κ again; for the normalized one it is smaller.
 
@@ -143,7 +143,7 @@ def modulus(L: Laplacian, h: float) -> FloatArray:
 
 
 def jacobi_condition(L: Laplacian, h: float) -> float:
-    """Return (max E / min E)^{1/2} over the vertices with edges.
+    r"""Return :math:`(\max E/\min E)^{1/2}` over the vertices with edges.
 
     Examples
     --------

@@ -384,7 +384,7 @@ class Tikhonov(AnalyticResponse):
             )
 
     def value_error(self, lmin: float, lmax: float) -> float:
-        """Return a bound of the rounding of values: ν x (1 + x)^{-ν-1} is at most 1."""
+        r"""Return a bound of the rounding of values: :math:`\nu x (1 + x)^{-\nu - 1}` is at most 1."""
         return UNIT * (8 + 8 * self.power) * (1 + self.strength * lmin) ** (-self.power - 1)
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
