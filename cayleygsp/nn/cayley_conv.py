@@ -23,6 +23,7 @@ from cayleygsp.nn.framed_conv import NO_FILTERS, ORTHOGONAL, PARAMETRIZATIONS, F
 from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
 from cayleygsp.nn.layer import check_channel, glorot_like
+from cayleygsp.nn.shared_op import shared_conv
 from cayleygsp.nn.sparse_signals import sparse_product
 from cayleygsp.nn.zoom_mirror import ZoomMirror
 from cayleygsp.responses.basis import basis_coefficients, power_basis
@@ -302,7 +303,10 @@ class CayleyConv(FramedConv):
             )
 
     def _filter_all(self, x: Tensor, c: Tensor, laplacian: GraphLaplacian) -> Tensor:
-        """Apply the shared filter to every channel: channels become signals."""
+        """Apply the shared filter to every channel; where no loops are made for that, channels become signals."""
+        if self.method == "chebyshev" and not laplacian.values.requires_grad:
+            hint, real = self._zoom_hint(), self.real_coeffs
+            return shared_conv(x, c, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
         batch, n, channels = x.shape
         signals = x.transpose(1, 2).reshape(batch * channels, n, 1)
         y = self._mix(signals, c[:, None, None], self.log_zoom, laplacian)

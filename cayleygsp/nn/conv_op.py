@@ -118,10 +118,15 @@ def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian | ScaledLapla
 
 def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors, *settings: Any) -> Tensor:
     """Return the convolution: as an operation of torch where something is traced, else by the shortest way."""
+    if is_traced(x):
+        return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
+    return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
+
+
+def is_traced(x: Tensor) -> bool:
+    """Say whether what is done with x is recorded or transformed, so that it must be operations of torch."""
     plain = not torch.compiler.is_compiling() and type(x) is Tensor and x.device.type != "meta"
-    if plain and not torch._C._functorch.maybe_current_level():
-        return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
-    return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
+    return not plain or bool(torch._C._functorch.maybe_current_level())
 
 
 def cayley_graph_dtype(
