@@ -24,8 +24,8 @@ HALO_PARTS, QUICK_HALO_PARTS = (2, 4, 8, 16, 32, 64), (2, 4)
 HALO_VERTICES, QUICK_HALO_VERTICES = 100_000, 2_500
 
 # Memory limit of a worker in the run with a graph that is three times as large, and its workers and parts.
-LIMIT_BYTES = 420 * 2**20
-LIMIT_WORKERS, LIMIT_PARTS = 4, 64
+LIMIT_BYTES = 480 * 2**20
+LIMIT_WORKERS, LIMIT_PARTS = 4, 192
 LIMIT_RATIO = 3.0
 LIMIT_NEIGHBOURS = 20
 LIMIT_DEGREE = 24

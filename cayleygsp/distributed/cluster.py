@@ -8,6 +8,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ _SMALL_BYTES = 2**16
 
 # Seconds between questions whether the scheduler has taken a graph.
 _MOMENT, _LONGEST_MOMENT = 1e-3, 0.1
+
+# Seconds between looks for tasks that wait for workers which are gone.
+_PATIENCE = 2.0
 
 # Arrays for workers that are threads of this process.
 _ARRAYS: dict[str, Array] = {}
@@ -175,15 +179,25 @@ class ClusterExecutor(Executor):
 
     def values(self, handles: Sequence[Handle]) -> list[Any]:
         """Bring results to this process."""
+        self._wait(handles)
         return self.client.gather(list(handles))
 
     def wait(self, handles: Sequence[Handle]) -> None:
         """Return when results are there; raise what tasks have raised."""
-        futures = list(handles)
-        wait(futures)
-        for future in futures:
+        self._wait(handles)
+        for future in handles:
             if future.status != "finished":
                 future.result()
+
+    def _wait(self, futures: Sequence[Future]) -> None:
+        """Return when tasks have ended, well or not."""
+        pending = list(futures)
+        while pending:
+            with suppress(TimeoutError):
+                wait(pending, timeout=_PATIENCE)
+            pending = [future for future in pending if future.status == "pending"]
+            if pending:
+                self.client.run_on_scheduler(_free_tasks, token=self._token)
 
     def keep(self, degree: int, states: Sequence[Handle], before: Kept) -> Kept:
         """Let each state have a copy on a second worker; those that go on from it wait for all copies."""
@@ -219,6 +233,23 @@ class ClusterExecutor(Executor):
             if _ARRAYS.pop(name, None) is None:
                 Path(name).unlink(missing_ok=True)
         self._put = []
+
+
+def _free_tasks(token: str, dask_scheduler: Any) -> None:
+    """Let tasks go to any worker whose own workers are all gone.
+
+    Dask does this when it first looks for a worker; not for tasks that found none at all, because all workers were
+    lost together, when new ones come.
+    """
+    stuck = [
+        task
+        for task in dask_scheduler.unrunnable
+        if token in str(task.key) and not any(one in dask_scheduler.workers for one in task.worker_restrictions or ())
+    ]
+    for task in stuck:
+        task.worker_restrictions = set()
+    if stuck and dask_scheduler.running:
+        dask_scheduler.transitions({task.key: "processing" for task in stuck}, stimulus_id=f"cayleygsp-{token}")
 
 
 def _same(array: Array) -> Array:

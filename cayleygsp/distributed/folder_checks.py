@@ -10,6 +10,9 @@ from cayleygsp.distributed.executor import Executor
 from cayleygsp.distributed.folder import FolderStore, checksum
 from cayleygsp.io.limits import InputError
 
+# Entries that are looked at together.
+_ENTRIES = 2**18
+
 # Odd numbers by which bits are spread.
 _SPREAD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9))
 
@@ -65,35 +68,45 @@ def check_part(store: FolderStore, p: int) -> list[int]:
     for name, wanted in store.checksums[p].items():
         if checksum(store.folder / store.folders[p] / name) != wanted:
             raise InputError(f"{_name(store, p)}/{name} is not the file that the manifest names: its checksum differs")
-    part = store.part(p)
-    indptr, columns = part.rows.indptr, np.asarray(part.rows.columns, np.int64)
-    weights = np.asarray(part.rows.weights)
-    if indptr[0] != 0 or indptr[-1] != columns.size or (np.diff(indptr) < 0).any():
+    indptr = store.part(p).rows.indptr
+    if indptr[0] != 0 or indptr[-1] != store.entries[p] or (np.diff(indptr) < 0).any():
         raise InputError(f"{_name(store, p)}: `indptr` must rise from 0 to the number of entries")
+    sums = np.zeros(store.n_parts, np.uint64)
+    first = 0
+    while first < indptr.size - 1:
+        last = max(int(np.searchsorted(indptr, indptr[first] + _ENTRIES, side="right")) - 1, first + 1)
+        sums += _check_rows(store, p, first, last)
+        first = last
+    if sums[p] != 0:
+        raise InputError(f"{_name(store, p)}: the two directions of every edge must have the same weight")
+    return [int(one) for one in sums]
+
+
+def _check_rows(store: FolderStore, p: int, first: int, last: int) -> Array:
+    """Look at some rows of a part; return the sums over their edges."""
+    part = store.part(p).rows
+    indptr = part.indptr[first : last + 1]
+    columns = np.asarray(part.columns[indptr[0] : indptr[-1]], np.int64)
+    weights = np.asarray(part.weights[indptr[0] : indptr[-1]])
     if columns.size and not (columns.min() >= 0 and columns.max() < store.n_vertices):
         raise InputError(f"{_name(store, p)}: `columns` must be from 0 to {store.n_vertices - 1}")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise InputError(f"{_name(store, p)}: `weights` must be finite and at least 0")
-    rows = np.repeat(np.arange(store.starts[p], store.starts[p + 1]), np.diff(indptr))
-    _check_rows(store, p, rows, columns, weights)
-    return _edge_sums(store, p, rows, columns, weights)
-
-
-def _check_rows(store: FolderStore, p: int, rows: IntArray, columns: IntArray, weights: FloatArray) -> None:
-    part, n = store.part(p), int(store.starts[p + 1] - store.starts[p])
-    itself = np.bincount(rows[rows == columns] - store.starts[p], minlength=n)
-    if (itself != 1).any():
+    start, n = int(store.starts[p]) + first, last - first
+    rows = np.repeat(np.arange(n), np.diff(indptr))
+    if (np.bincount(rows[rows + start == columns], minlength=n) != 1).any():
         raise InputError(f"{_name(store, p)}: every row must have one entry for the vertex itself")
-    pairs = np.sort(rows * np.int64(store.n_vertices) + columns) if store.n_vertices < 2**31 else np.zeros(0, np.int64)
-    if (np.diff(pairs) == 0).any():
+    order = np.lexsort((columns, rows))
+    if ((np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)).any():
         raise InputError(f"{_name(store, p)}: a row must have one entry for each neighbour")
-    sums = np.bincount(rows - store.starts[p], weights=weights, minlength=n)
-    allowed = 1e-12 * (np.diff(part.rows.indptr) + 8) * np.abs(sums)
-    if (np.abs(sums - part.rows.degrees) > allowed).any() or (sums > store.max_degree * (1 + 1e-12)).any():
+    sums = np.bincount(rows, weights=weights, minlength=n)
+    allowed = 1e-12 * (np.diff(indptr) + 8) * np.abs(sums)
+    if (np.abs(sums - part.degrees[first:last]) > allowed).any() or (sums > store.max_degree * (1 + 1e-12)).any():
         raise InputError(f"{_name(store, p)}: `degrees` must be the sums of the weights of the rows")
+    return _edge_sums(store, p, rows + start, columns, weights)
 
 
-def _edge_sums(store: FolderStore, p: int, rows: IntArray, columns: IntArray, weights: FloatArray) -> list[int]:
+def _edge_sums(store: FolderStore, p: int, rows: IntArray, columns: IntArray, weights: FloatArray) -> Array:
     beside = rows != columns
     rows, columns, weights = rows[beside], columns[beside], weights[beside]
     low, high = np.minimum(rows, columns).astype(np.uint64), np.maximum(rows, columns).astype(np.uint64)
@@ -103,9 +116,7 @@ def _edge_sums(store: FolderStore, p: int, rows: IntArray, columns: IntArray, we
     bits[back] = ~bits[back] + np.uint64(1)  # less, in whole numbers without a sign
     sums = np.zeros(store.n_parts, np.uint64)
     np.add.at(sums, owners, bits)
-    if sums[p] != 0:
-        raise InputError(f"{_name(store, p)}: the two directions of every edge must have the same weight")
-    return [int(one) for one in sums]
+    return sums
 
 
 def _mixed(numbers: Array) -> Array:

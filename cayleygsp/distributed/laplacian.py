@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -13,12 +14,13 @@ import numpy as np
 from cayleygsp._memory import format_bytes
 from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
+from cayleygsp.distributed.exchanges import Exchanges
 from cayleygsp.distributed.executor import Executor, Progress
 from cayleygsp.distributed.partition import partition_labels
 from cayleygsp.distributed.parts import Store, cut_graph
-from cayleygsp.distributed.series import Exchange, cheapest_hops, kept_degrees, plan_exchange, sum_in_parts
+from cayleygsp.distributed.series import Exchange, kept_degrees, sum_adjoint_in_parts, sum_in_parts
 from cayleygsp.distributed.spectrum_parts import SpectrumInParts
-from cayleygsp.distributed.steps import Program, count_rings
+from cayleygsp.distributed.steps import Program
 from cayleygsp.distributed.worker_cache import CACHE
 from cayleygsp.graph import as_adjacency
 from cayleygsp.laplacians import KINDS, Laplacian, check_degrees
@@ -26,11 +28,6 @@ from cayleygsp.spectrum import LanczosBound
 
 # Degrees after which states are kept in two places, unless the user says otherwise.
 KEEP_EVERY = 64
-
-# Rings around a part that are looked at when degrees for one exchange are chosen, and how many vertices they may have
-# relative to the part, or at all.
-_MOST_HOPS = 64
-_MOST_AROUND, _FREE_AROUND = 0.5, 20_000
 
 
 class DistributedLaplacian(Laplacian):
@@ -98,9 +95,7 @@ class DistributedLaplacian(Laplacian):
         self.progress: Progress | None = None
         self.lmin = 0.0
         self.lock = RLock()
-        self._exchanges: dict[int, Exchange] = {}
-        self._hops: dict[tuple[int, int, str], int] = {}
-        self._rings: list[tuple[IntArray, IntArray]] | None = None
+        self._exchanges = Exchanges(executor, store)
         self._find_bounds()
         weakref.finalize(self, CACHE.forget, store.token)
 
@@ -120,7 +115,7 @@ class DistributedLaplacian(Laplacian):
         self.__dict__["rounding_norm"] = spectrum.rounding_norm()
 
     def _spectrum(self) -> SpectrumInParts:
-        return SpectrumInParts(self.executor, self.store, self._exchange(1), self.kind)
+        return SpectrumInParts(self.executor, self.store, self._exchanges.of(1), self.kind)
 
     @classmethod
     def from_graph(
@@ -303,11 +298,6 @@ class DistributedLaplacian(Laplacian):
 
         return DaskSignals(signals, self)
 
-    def _exchange(self, hops: int) -> Exchange:
-        if hops not in self._exchanges:
-            self._exchanges[hops] = plan_exchange(self.executor, self.store, hops)
-        return self._exchanges[hops]
-
     def _choose_hops(self, degree: int, n_columns: int, dtype: Any) -> int:
         """Return the degrees for one exchange."""
         most = max(min(degree, self.keep_every), 1)
@@ -315,21 +305,7 @@ class DistributedLaplacian(Laplacian):
             return most
         if self.degrees_per_exchange is not None:
             return min(self.degrees_per_exchange, degree)
-        key = (degree, n_columns, np.dtype(dtype).str)
-        if key not in self._hops:
-            item = np.dtype(dtype).itemsize
-            rings = self._count_rings()
-            self._hops[key] = cheapest_hops(self.executor, rings, most, n_columns * item, 4.0 + item * n_columns)
-        return self._hops[key]
-
-    def _count_rings(self) -> list[tuple[IntArray, IntArray]]:
-        if self._rings is None:
-            most = [int(max(_MOST_AROUND * size, _FREE_AROUND)) for size in self.part_sizes]
-            calls = [
-                self.executor.call(p, count_rings, self.store, p, _MOST_HOPS, most[p]) for p in range(self.n_parts)
-            ]
-            self._rings = self.executor.values(self.executor.commit(calls))
-        return self._rings
+        return self._exchanges.cheapest_hops(most, n_columns, dtype)
 
     def sum_series(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
         r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and how it was done.
@@ -343,23 +319,40 @@ class DistributedLaplacian(Laplacian):
         """
         if not isinstance(f, np.ndarray):
             return f.sum_series(lmax, coeffs, dtype)
-        with self.lock:
-            return self._sum_array(lmax, coeffs, f, dtype)
+        m = f.shape[1]
+        return self._gathered(f, len(coeffs), dtype, lambda pieces: self.sum_pieces(lmax, coeffs, pieces, m, dtype))
 
-    def _sum_array(self, lmax: float, coeffs: FloatArray, f: Array, dtype: Any) -> tuple[Array, str]:
-        vertices = [self.store.part(p).vertices for p in range(self.n_parts)]
-        pieces = [self.executor.put(p, self._rows_of(f, p, own)) for p, own in enumerate(vertices)]
-        answers, note = self.sum_pieces(lmax, coeffs, pieces, f.shape[1], dtype)
-        out = np.empty((coeffs.shape[0], *f.shape), dtype)
-        for own, y in zip(vertices, self.executor.values(answers), strict=True):
-            out[:, own] = y
-        self.executor.close()
+    def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
+        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence for all filters, and how.
+
+        Parameters
+        ----------
+        lmax, coeffs, dtype
+            As for :meth:`sum_series`.
+        f : numpy.ndarray, shape (n_filters, n, m)
+            One block of signals per filter.
+        """
+        y, note = self._gathered(f, 1, dtype, lambda pieces: self._sum_adjoint(lmax, coeffs, pieces, f.shape[2], dtype))
+        return y[0], note
+
+    def _gathered(
+        self, f: Array, n_answers: int, dtype: Any, work: Callable[[list[Any]], tuple[list[Any], str]]
+    ) -> tuple[Array, str]:
+        """Bring signals of shape (…, n, m) to their parts, and answers of shape (n_answers, n, m) back."""
+        with self.lock:
+            vertices = [self.store.part(p).vertices for p in range(self.n_parts)]
+            pieces = [self.executor.put(p, self._rows_of(f, p, own)) for p, own in enumerate(vertices)]
+            answers, note = work(pieces)
+            out = np.empty((n_answers, *f.shape[-2:]), dtype)
+            for own, y in zip(vertices, self.executor.values(answers), strict=True):
+                out[:, own] = y
+            self.executor.close()
         return out, note
 
     def _rows_of(self, f: Array, p: int, vertices: IntArray) -> Array:
         if self.store.in_order:
-            return f[self.store.starts[p] : self.store.starts[p + 1]]
-        return f[vertices]
+            return f[..., self.store.starts[p] : self.store.starts[p + 1], :]
+        return f[..., vertices, :]
 
     def sum_pieces(
         self, lmax: float, coeffs: FloatArray, pieces: list[Any], n_columns: int, dtype: Any
@@ -382,12 +375,23 @@ class DistributedLaplacian(Laplacian):
         note : str
             How it was done.
         """
-        degree, dtype = coeffs.shape[1] - 1, np.dtype(dtype)
-        exchange = self._exchange(self._choose_hops(degree, n_columns, dtype))
-        program = Program(self.kind, lmax, coeffs, dtype.str, exchange.hops, self.executor.n_threads)
+        program, exchange = self._program(lmax, coeffs, n_columns, dtype)
         answers = sum_in_parts(self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
-        kept = self.kept_bytes(degree, coeffs.shape[0], n_columns, dtype)
-        return answers, self._describe(exchange, exchange.entries(degree) * n_columns * dtype.itemsize, kept)
+        entries = exchange.entries(coeffs.shape[1] - 1)
+        return answers, self._describe(exchange, program, entries, n_columns, coeffs.shape[0])
+
+    def _sum_adjoint(
+        self, lmax: float, coeffs: FloatArray, pieces: list[Any], n_columns: int, dtype: Any
+    ) -> tuple[list[Any], str]:
+        program, exchange = self._program(lmax, coeffs, n_columns, dtype)
+        arguments = (self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
+        entries = exchange.entries(coeffs.shape[1] - 1) + coeffs.shape[0] * exchange.input_entries()
+        return sum_adjoint_in_parts(*arguments), self._describe(exchange, program, entries, n_columns, 0)
+
+    def _program(self, lmax: float, coeffs: FloatArray, n_columns: int, dtype: Any) -> tuple[Program, Exchange]:
+        exchange = self._exchanges.of(self._choose_hops(coeffs.shape[1] - 1, n_columns, dtype))
+        dtype = np.dtype(dtype).str
+        return Program(self.kind, lmax, coeffs, dtype, exchange.hops, self.executor.n_threads), exchange
 
     def exchanged_bytes(self, degree: int, n_columns: int = 1, dtype: Any = np.float64) -> int:
         """Return the bytes that go from part to part for a series, by the count of the values.
@@ -401,16 +405,16 @@ class DistributedLaplacian(Laplacian):
         dtype : dtype
             Precision that is worked in.
         """
-        exchange = self._exchange(self._choose_hops(degree, n_columns, dtype))
+        exchange = self._exchanges.of(self._choose_hops(degree, n_columns, dtype))
         return exchange.entries(degree) * n_columns * np.dtype(dtype).itemsize
 
     def halo_sizes(self) -> list[int]:
         """Return how many values each part takes from others for one degree."""
-        return [sum(int(counts[1]) for counts in takes.values()) for takes in self._exchange(1).counts]
+        return [sum(int(counts[1]) for counts in takes.values()) for takes in self._exchanges.of(1).counts]
 
     def neighbouring_parts(self) -> list[int]:
         """Return from how many others each part takes values for one degree."""
-        return [len(takes) for takes in self._exchange(1).counts]
+        return [len(takes) for takes in self._exchanges.of(1).counts]
 
     def kept_bytes(self, degree: int, n_filters: int = 1, n_columns: int = 1, dtype: Any = np.float64) -> int:
         """Return the bytes of states that are copied to a second worker for series, beside what parts exchange.
@@ -427,21 +431,15 @@ class DistributedLaplacian(Laplacian):
         times = len(kept_degrees(degree, self._choose_hops(degree, n_columns, dtype), self.keep_every))
         return times * (2 + n_filters) * self.n_vertices * n_columns * np.dtype(dtype).itemsize
 
-    def _describe(self, exchange: Exchange, n_bytes: int, kept_bytes: int) -> str:
+    def _describe(self, exchange: Exchange, program: Program, entries: int, n_columns: int, n_sums: int) -> str:
+        degree = program.coeffs.shape[1] - 1
+        kept_bytes = self.kept_bytes(degree, n_sums, n_columns, program.dtype)
         kept = f", {format_bytes(kept_bytes)} of states copied to be safe" if kept_bytes else ""
         if self.n_parts == 1:
             return f"1 part {self.executor.words}{kept}"
         per = "every degree" if exchange.hops == 1 else f"every {exchange.hops} degrees"
-        parts = f"{self.n_parts} parts {self.executor.words}"
-        return f"{parts}, {format_bytes(n_bytes)} between them, exchanged {per}{kept}"
-
-    def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence per filter, and how."""
-        total, note = self.sum_series(lmax, coeffs[:1], f[0], dtype)
-        for i in range(1, len(f)):
-            y, note = self.sum_series(lmax, coeffs[i : i + 1], f[i], dtype)
-            total += y
-        return total[0], f"{len(f)} recurrences, each of {note}"
+        n_bytes = format_bytes(entries * n_columns * np.dtype(program.dtype).itemsize)
+        return f"{self.n_parts} parts {self.executor.words}, {n_bytes} between them, exchanged {per}{kept}"
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("a DistributedLaplacian cannot be pickled: it holds a cluster; write its parts to a folder")

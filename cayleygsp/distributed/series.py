@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cayleygsp._typing import IntArray
+from cayleygsp.distributed.adjoint_steps import (
+    adjoint_answer,
+    advance_adjoint,
+    cut_inputs,
+    first_adjoint_state,
+    join_inputs,
+)
 from cayleygsp.distributed.executor import Executor, Handle, Kept, Progress
 from cayleygsp.distributed.parts import Store
 from cayleygsp.distributed.steps import (
@@ -40,6 +47,10 @@ class Exchange:
     hops: int
     counts: list[dict[int, IntArray]]
     rows: dict[tuple[int, int], Handle]
+
+    def input_entries(self) -> int:
+        """Return how many values of a column go from part to part once for the adjoint of a series."""
+        return sum(int(counts[self.hops - 1]) for takes in self.counts for counts in takes.values())
 
     def entries(self, degree: int) -> int:
         """Return how many values of a column go from part to part in all for a series."""
@@ -113,8 +124,73 @@ def sum_in_parts(
         Of each part, shape (n_filters, n_own, m).
     """
     program = replace(program, hops=exchange.hops)
-    degree = program.coeffs.shape[1] - 1
     states = [executor.call(p, first_state, f, program) for p, f in enumerate(signals)]
+
+    def step(p: int, state: Handle, n_steps: int, sources: list[int], pieces: list[Handle]) -> Handle:
+        return executor.call(p, advance, store, p, program, state, n_steps, sources, *pieces)
+
+    def finish(p: int, state: Handle) -> Handle:
+        return executor.call(p, answer, state, program)
+
+    return _run(executor, exchange, program, states, step, finish, keep_every, progress)
+
+
+def sum_adjoint_in_parts(
+    executor: Executor,
+    store: Store,
+    exchange: Exchange,
+    program: Program,
+    signals: Sequence[Handle],
+    keep_every: int,
+    progress: Progress | None = None,
+) -> list[Handle]:
+    r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i` in parts, by one recurrence for all filters.
+
+    Parameters
+    ----------
+    executor, store, exchange, program, keep_every, progress
+        As for :func:`sum_in_parts`.
+    signals : sequence of Handle
+        The signals of each part, shape (n_filters, n_own, m).
+
+    Returns
+    -------
+    list of Handle
+        Of each part, shape (1, n_own, m).
+    """
+    program = replace(program, hops=exchange.hops)
+    inputs = []
+    for p, takes in enumerate(exchange.counts):
+        sources = [q for q, counts in takes.items() if counts[exchange.hops - 1]]
+        pieces = [
+            executor.call(q, cut_inputs, signals[q], exchange.rows[p, q], takes[q], exchange.hops) for q in sources
+        ]
+        inputs.append(executor.call(p, join_inputs, store, p, program, signals[p], sources, *pieces))
+    inputs = executor.commit(inputs)
+    sizes = np.diff(store.starts).tolist()
+    states = [executor.call(p, first_adjoint_state, x, sizes[p], program) for p, x in enumerate(inputs)]
+
+    def step(p: int, state: Handle, n_steps: int, sources: list[int], pieces: list[Handle]) -> Handle:
+        return executor.call(p, advance_adjoint, store, p, program, state, n_steps, inputs[p], sources, *pieces)
+
+    def finish(p: int, state: Handle) -> Handle:
+        return executor.call(p, adjoint_answer, state)
+
+    return _run(executor, exchange, program, states, step, finish, keep_every, progress)
+
+
+def _run(
+    executor: Executor,
+    exchange: Exchange,
+    program: Program,
+    states: list[Handle],
+    step: Callable[[int, Handle, int, list[int], list[Handle]], Handle],
+    finish: Callable[[int, Handle], Handle],
+    keep_every: int,
+    progress: Progress | None,
+) -> list[Handle]:
+    """Step all parts from their first states to the highest degree; ``step`` and ``finish`` are for one part."""
+    degree = program.coeffs.shape[1] - 1
     kept, kept_at = Kept(), kept_degrees(degree, exchange.hops, keep_every)
     for before, n_steps in blocks(degree, exchange.hops):
         if before in kept_at:
@@ -125,8 +201,10 @@ def sum_in_parts(
                 progress(earlier.degree, degree)
             del earlier  # what holds those states is with the new ones
             states = kept.states
-        states = _step_all(executor, store, exchange, program, states, n_steps)
-    answers = executor.commit([executor.call(p, answer, state, program) for p, state in enumerate(states)])
+        states = [
+            step(p, state, n_steps, *_pieces(executor, exchange, p, states, n_steps)) for p, state in enumerate(states)
+        ]
+    answers = executor.commit([finish(p, state) for p, state in enumerate(states)])
     holding = executor.hold(kept, answers)
     executor.wait(answers)
     del kept, states, holding
@@ -135,54 +213,11 @@ def sum_in_parts(
     return answers
 
 
-def _step_all(
-    executor: Executor, store: Store, exchange: Exchange, program: Program, states: Sequence[Handle], n_steps: int
-) -> list[Handle]:
-    """Let all parts exchange values once and do some degrees."""
-    stepped = []
-    for p, state in enumerate(states):
-        takes = exchange.counts[p]
-        sources = [q for q, counts in takes.items() if counts[n_steps]]
-        pieces = [executor.call(q, cut_piece, states[q], exchange.rows[p, q], takes[q], n_steps) for q in sources]
-        stepped.append(executor.call(p, advance, store, p, program, state, n_steps, sources, *pieces))
-    return stepped
-
-
-def cheapest_hops(
-    executor: Executor, rings: Sequence[tuple[IntArray, IntArray]], most: int, row_bytes: float, entry_bytes: float
-) -> int:
-    """Return the degrees for one exchange that cost the fewest bytes per degree.
-
-    A task counts as many bytes as a core reads in its time, and a byte on its way from part to part as several.
-
-    Parameters
-    ----------
-    executor : Executor
-        Knows what tasks and exchanges cost.
-    rings : sequence of tuple
-        Of each part, see :func:`cayleygsp.distributed.steps.count_rings`.
-    most : int
-        The most degrees for one exchange.
-    row_bytes : float
-        Bytes of one row of all signals.
-    entry_bytes : float
-        Bytes that a step moves for an entry of the matrix.
-    """
-    most = max(min([most, *(ends.size - 1 for ends, _ in rings)]), 1)
-    costs = [_cost_per_degree(executor, rings, hops, row_bytes, entry_bytes) for hops in range(1, most + 1)]
-    return 1 + int(np.argmin(costs))
-
-
-def _cost_per_degree(
-    executor: Executor, rings: Sequence[tuple[IntArray, IntArray]], hops: int, row_bytes: float, entry_bytes: float
-) -> float:
-    tasks = sum(1 + 2 * bool(ends[1] > ends[0]) for ends, _ in rings)
-    worst = 0.0
-    for ends, entries in rings:
-        halo = (int(ends[hops]) + int(ends[hops - 1]) - 2 * int(ends[0])) * row_bytes
-        beside = entries[:hops].sum() - hops * entries[0]  # entries of rows that another part does as well
-        beside_rows = ends[:hops].sum() - hops * ends[0]
-        # a state is copied once for each exchange
-        copies = 4 * int(ends[0]) * row_bytes
-        worst = max(worst, executor.wire_bytes * halo + beside * entry_bytes + 3 * beside_rows * row_bytes + copies)
-    return (executor.task_bytes * tasks + worst) / hops
+def _pieces(
+    executor: Executor, exchange: Exchange, p: int, states: Sequence[Handle], n_steps: int
+) -> tuple[list[int], list[Handle]]:
+    """Return from which parts a part takes values for some degrees, and these values."""
+    takes = exchange.counts[p]
+    sources = [q for q, counts in takes.items() if counts[n_steps]]
+    cut = [executor.call(q, cut_piece, states[q], exchange.rows[p, q], takes[q], n_steps) for q in sources]
+    return sources, cut

@@ -151,17 +151,7 @@ def advance(
     done: list[tuple[Array, Array, Array]] = []
     for q, tile in enumerate(state.t):
         width, dtype = tile.shape[1], tile.dtype
-        t, t_old = aligned_empty((n_local, width), dtype), aligned_empty((n_local, width), dtype)
-        t[:n_own] = tile
-        t_old[:n_own] = state.t_old[q] if state.t_old else 0
-        if not state.t_old:
-            t_old[n_own:] = 0
-        for source, piece in zip(sources, pieces, strict=True):
-            slots = local.slots[source]
-            t[slots[: len(piece[q])]] = piece[q]
-            if state.t_old:
-                older = piece[len(state.t) + q]
-                t_old[slots[: len(older)]] = older
+        t_old, t = join_blocks(local, state, q, n_local, sources, pieces)
         sums = aligned_empty((program.coeffs.shape[0], n_own, width), dtype)
         if state.sums:
             sums[...] = state.sums[q]
@@ -171,6 +161,40 @@ def advance(
         done.append((old[:n_own], new[:n_own], sums))
     t_olds, ts, all_sums = zip(*done, strict=True) if done else ((), (), ())
     return State(state.degree + n_steps, t_olds, ts, all_sums)
+
+
+def join_blocks(
+    local: LocalMatrix, state: State, q: int, n_local: int, sources: Sequence[int], pieces: Sequence[Piece]
+) -> tuple[Array, Array]:
+    """Return the older and the newest term of a tile on a part and around it.
+
+    Parameters
+    ----------
+    local : LocalMatrix
+        Of the part.
+    state : State
+        Its state.
+    q : int
+        Which tile.
+    n_local : int
+        Rows, with those around the part.
+    sources, pieces
+        As for :func:`advance`.
+    """
+    tile = state.t[q]
+    n_own, shape = tile.shape[0], (n_local, tile.shape[1])
+    t_old, t = aligned_empty(shape, tile.dtype), aligned_empty(shape, tile.dtype)
+    t[:n_own] = tile
+    t_old[:n_own] = state.t_old[q] if state.t_old else 0
+    if not state.t_old:
+        t_old[n_own:] = 0
+    for source, piece in zip(sources, pieces, strict=True):
+        slots = local.slots[source]
+        t[slots[: len(piece[q])]] = piece[q]
+        if state.t_old:
+            older = piece[len(state.t) + q]
+            t_old[slots[: len(older)]] = older
+    return t_old, t
 
 
 def answer(state: State, program: Program) -> Array:

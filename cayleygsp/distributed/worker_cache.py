@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import cache
 from threading import Lock, RLock
 from typing import Any, Protocol
 
-# Share of a worker's memory limit that prepared matrices may take, and bytes where there is no limit.
+# Share of a worker's memory limit, less what it takes anyway, for prepared matrices, and bytes where there is no limit.
 _SHARE = 0.45
 _NO_LIMIT = 2**40
 
@@ -85,7 +86,7 @@ CACHE = WorkerCache()
 
 
 def cache_bytes() -> int:
-    """Return the bytes that prepared matrices may take in this process: a share of a worker's memory limit."""
+    """Return the bytes that prepared matrices may take in this process: a share of what a worker's limit leaves."""
     if "distributed" not in sys.modules:
         return _NO_LIMIT
     from distributed import get_worker
@@ -95,4 +96,10 @@ def cache_bytes() -> int:
     except ValueError:
         return _NO_LIMIT
     limit = worker.memory_manager.memory_limit
-    return int(_SHARE * limit) if limit else _NO_LIMIT
+    return int(_SHARE * max(limit - _first_bytes(worker.monitor.proc), 0)) if limit else _NO_LIMIT
+
+
+@cache
+def _first_bytes(process: Any) -> int:
+    """Return the bytes of a worker's process when it is first asked for, before it had any matrix."""
+    return int(process.memory_info().rss)

@@ -78,6 +78,21 @@ def test_synthesis_is_the_adjoint(graphs, seed):
     np.testing.assert_allclose(g.H @ f, g @ f, atol=1e-12)
 
 
+@given(cut_graphs(), st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]), st.integers(0, 20))
+@settings(max_examples=30)
+def test_the_adjoint_is_one_recurrence_as_on_the_whole_graph(graphs, seed, dtype, n_signals):
+    L, dL = graphs
+    rng = np.random.default_rng(seed)
+    coeffs = rng.standard_normal((3, 1 + seed % 12))
+    f = rng.standard_normal((3, L.n_vertices, n_signals)).astype(dtype)
+    wanted, _ = L.sum_series_adjoint(max(L.lmax, 0.1), coeffs, f, dtype)
+    y, note = dL.sum_series_adjoint(max(L.lmax, 0.1), coeffs, f, dtype)
+    assert (y.shape, y.dtype) == (wanted.shape, wanted.dtype)
+    size = np.abs(coeffs).sum() * np.linalg.norm(f)
+    np.testing.assert_allclose(y, wanted, atol=200 * np.finfo(dtype).eps * max(size, 1e-300))
+    assert note.count("part") == 1
+
+
 def test_complex_signals_and_single_ones_keep_their_form():
     graph = cg.gallery.grid(6)
     F = cg.CayleyFilter(cut(graph, 3), cg.CayleyPolynomial([0.5, -0.25j], 2.0), tol=1e-9)
