@@ -59,7 +59,7 @@ def bound_command(
     results.show(
         {"kappa": kappa, "order": p.order, "zoom": p.zoom}
         | {"rows": [asdict(row) for row in rows], "needs": asdict(needed)},
-        {"graph": graph_line(G, L), "filter": asked.words(p), "κ": kappa_text(L, p.zoom)},
+        {"graph": graph_line(G.name, L), "filter": asked.words(p), "κ": kappa_text(L, p.zoom)},
         bound_table(rows),
         gain_text(rows),
         needs_text(needed),

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cayleygsp._format import counted
-from cayleygsp._text import printable
+from cayleygsp._text import printable, quoted
 from cayleygsp.cli.errors import BadInput, input_errors
 
 if TYPE_CHECKING:
@@ -66,9 +67,30 @@ class Cluster:
         from cayleygsp.distributed import DistributedLaplacian
 
         with input_errors():
-            dL = DistributedLaplacian.from_graph(graph, self.n_parts, kind, client=self._client)
-        dL.progress = lambda degree, of: tell(f"degree {degree} of {of}")
-        return dL
+            return _told(DistributedLaplacian.from_graph(graph, self.n_parts, kind, client=self._client), tell)
+
+    def open(self, folder: str, kind: Any, tell: Callable[[str], None]) -> DistributedLaplacian:
+        """Return the Laplacian of a graph whose parts are in a folder, which all workers see."""
+        from cayleygsp.distributed import DistributedLaplacian
+
+        with input_errors():
+            return _told(DistributedLaplacian.from_folder(folder, kind, client=self._client), tell)
+
+
+def _told(dL: DistributedLaplacian, tell: Callable[[str], None]) -> DistributedLaplacian:
+    dL.progress = lambda degree, of: tell(f"degree {degree} of {of}")
+    return dL
+
+
+def is_parts(name: str, options: ClusterOptions) -> bool:
+    """Return whether a graph is a folder of parts; reject one without a cluster, or with another number of parts."""
+    if not Path(name, "manifest.json").is_file():
+        return False
+    if options.cluster is None and options.workers is None:
+        raise BadInput(f"{quoted(Path(name))} is a folder of parts: give --cluster or --workers")
+    if options.parts is not None:
+        raise BadInput(f"--parts is for graphs in one piece, and {quoted(Path(name))} is a folder of parts")
+    return True
 
 
 @contextmanager

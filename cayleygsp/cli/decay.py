@@ -57,7 +57,7 @@ def decay_command(
         results.write(lambda ending: _table(curve) if ending == ".csv" else _picture(curve))
     results.show(
         decay_numbers(curve) | {"vertex": start, "order": p.order, "zoom": p.zoom},
-        {"graph": graph_line(G, L), "filter": asked.words(p), "vertex": f"{start:,}"},
+        {"graph": graph_line(G.name, L), "filter": asked.words(p), "vertex": f"{start:,}"},
         decay_table(curve),
         decay_text(curve),
     )

@@ -111,7 +111,7 @@ def denoise_command(
             return denoised_figure(G, y, done)
 
         write_task(results, done.signals, draw)
-    results.show(_numbers(done, seconds), {"graph": graph_line(G, L)} | _facts(done, seconds))
+    results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
     if done.at_end:
         messages.append("the chosen strength is the first or last of those compared: the best may lie beyond")
     finish_task(done.converged, messages)

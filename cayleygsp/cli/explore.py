@@ -69,7 +69,7 @@ def explore_command(
         content = page.encode()
         results.write(lambda ending: content)
     numbers = {"vertices": L.n_vertices, "edges": L.n_edges, "filters": len(filters), "bytes": len(content)}
-    results.show(numbers, {"graph": graph_line(G, L), "page": f"{len(content) / 1e6:.2f} MB"})
+    results.show(numbers, {"graph": graph_line(G.name, L), "page": f"{len(content) / 1e6:.2f} MB"})
 
 
 def _own_filters(options: PolynomialOptions) -> list[NamedFilter]:

@@ -76,7 +76,7 @@ def features_command(
             return features_figure(G, done, L.lmax)
 
         write_task(results, done.values, draw)
-    results.show(_numbers(done, seconds), {"graph": graph_line(G, L)} | _facts(done, seconds))
+    results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
     finish_task(done.info.converged, messages)
 
 

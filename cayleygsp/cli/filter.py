@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from cayleygsp._format import counted
 from cayleygsp._text import printable
-from cayleygsp.cli.cluster import ClusterOptions, connected
+from cayleygsp.cli.cluster import Cluster, ClusterOptions, connected, is_parts
 from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
 from cayleygsp.cli.loading import graph_line, load, need_edges
 from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, Method, OutputOptions, PolynomialOptions
@@ -67,7 +68,8 @@ def filter_command(
     With --pass the response is the one that you name, on graphs of every size. A step without a transition is applied
     as it is on small graphs, and as a smooth step on large ones; its width is said. If --order is given, the response
     is fitted by a Cayley polynomial, and how near that comes is said. With --coeffs and --zoom your own Cayley
-    polynomial is applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask cluster.
+    polynomial is applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask cluster,
+    or is a folder of parts that is too large for one machine.
     """
     if not outputs.output:
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
@@ -76,17 +78,20 @@ def filter_command(
     own = _check_response(passing, polynomial, method)
     if graph.graph == "-" and signal == Path("-"):
         raise BadInput("GRAPH and SIGNAL must not both be -: there is one standard input")
+    in_parts = is_parts(graph.graph, cluster)
+    if in_parts and polynomial.order is not None and passing is not None:
+        raise BadInput("--order needs the graph in one memory, and it is a folder of parts: leave it out")
     with connected(cluster, outputs.quiet or outputs.json) as workers, results.progress(4) as step:
         step("graph")
-        G, L = load(graph)
+        loaded = _load(graph, workers, in_parts, lambda text: step(text, 0))
+        L = loaded.laplacian
         for h in (polynomial.zoom, own.zoom if own is not None else None):
             check_product(h, L.lmax)
-        f = load_signal(signal, L.n_vertices, G.labels)
+        f = load_signal(signal, L.n_vertices, loaded.labels)
         if f.size == 0:
             raise BadInput(f"'{printable(signal)}' must hold at least one signal, got an array of shape {f.shape}")
         step("design")
-        on = L if workers is None else workers.cut(G, L.kind, lambda text: step(text, 0))
-        g, what, fit = _prepare_filter(L, on, passing, own, polynomial, method, tol, graph.seed)
+        g, what, fit = _prepare_filter(L, loaded.in_parts(), passing, own, polynomial, method, tol, graph.seed)
         step("filter")
         start = time.perf_counter()
         with input_errors(), warnings.catch_warnings(record=True) as caught:
@@ -96,7 +101,7 @@ def filter_command(
         step("files")
         results.write(lambda ending: array_bytes(y, ending))
     numbers = _filter_numbers(g, found, fit, what) | {"seconds": seconds}
-    results.show(numbers, {"graph": graph_line(G, L), "filter": what} | _said_of_filter(found, seconds))
+    results.show(numbers, {"graph": graph_line(loaded.name, L), "filter": what} | _said_of_filter(found, seconds))
     messages = [str(warning.message) for warning in caught]
     if not found.converged and not messages:
         bound = float(np.max(found.relative_error_bound))
@@ -105,6 +110,25 @@ def filter_command(
         warn(message)
     if not found.converged:
         raise typer.Exit(NOT_REACHED)
+
+
+class _Loaded(NamedTuple):
+    """The graph of the command: its name and labels, its Laplacian, and what makes the one to filter on."""
+
+    name: str | None
+    labels: Any
+    laplacian: Laplacian
+    in_parts: Callable[[], Laplacian]
+
+
+def _load(options: GraphOptions, workers: Cluster | None, in_parts: bool, tell: Callable[[str], None]) -> _Loaded:
+    kind = options.kind.value
+    if in_parts:
+        assert workers is not None
+        dL = workers.open(options.graph, kind, tell)
+        return _Loaded(Path(options.graph).name, None, dL, lambda: dL)
+    G, L = load(options)
+    return _Loaded(G.name, G.labels, L, lambda: L if workers is None else workers.cut(G, kind, tell))
 
 
 def _check_response(passing: str | None, polynomial: PolynomialOptions, method: Method) -> CayleyPolynomial | None:

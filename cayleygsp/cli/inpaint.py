@@ -74,7 +74,7 @@ def inpaint_command(
             return inpainted_figure(G, y, values, done)
 
         write_task(results, done.signals, draw)
-    results.show(_numbers(done, seconds), {"graph": graph_line(G, L)} | _facts(done, seconds))
+    results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
     finish_task(done.converged, messages)
 
 

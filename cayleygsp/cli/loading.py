@@ -41,10 +41,10 @@ def need_edges(L: Laplacian, what: str) -> None:
         raise BadInput(f"the graph must have edges for {what}: all its frequencies are zero")
 
 
-def graph_line(G: Graph, L: Laplacian) -> str:
-    """Return the graph's name, size and spectrum in one line."""
+def graph_line(name: str | None, L: Laplacian) -> str:
+    """Return a graph's name, size and spectrum in one line."""
     return (
-        f"{G.name or 'graph'}: {vertices_text(L.n_vertices)}, {counted(L.n_edges, 'edge')}, {L.kind} Laplacian, "
+        f"{name or 'graph'}: {vertices_text(L.n_vertices)}, {counted(L.n_edges, 'edge')}, {L.kind} Laplacian, "
         f"spectrum in [0, {L.lmax:.6g}]"
     )
 

@@ -56,7 +56,7 @@ def report_command(
         foot = _foot(command_text(graph, order), seconds)
         # the name of a file can be no text
         results.write(lambda ending: _page(G, L, graph.graph, report.sections, foot).encode(errors="replace"))
-    results.show(report.numbers | {"seconds": seconds}, {"graph": graph_line(G, L), "time": f"{seconds:.1f} s"})
+    results.show(report.numbers | {"seconds": seconds}, {"graph": graph_line(G.name, L), "time": f"{seconds:.1f} s"})
 
 
 def _page(G: Graph, L: Laplacian, name: str, sections: Sequence[Section], foot: dict[str, str]) -> str:

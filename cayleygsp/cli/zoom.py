@@ -68,7 +68,7 @@ def zoom_command(
     last = f"up to λ = {rows[0].frequency_text}{how[rows[0].certificate]}"
     results.show(
         {"exact": frequencies.density.exact, "rows": [asdict(row) for row in rows]},
-        {"graph": graph_line(G, L), "lowest": f"{counted(n_lowest, 'frequency', 'frequencies')}, {last}"},
+        {"graph": graph_line(G.name, L), "lowest": f"{counted(n_lowest, 'frequency', 'frequencies')}, {last}"},
         zoom_table(rows),
     )
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from distributed import LocalCluster
 
+import cayleygsp as cg
 from cayleygsp.cli import main
+from cayleygsp.distributed import DistributedLaplacian
 from tests.cli.running import refused, run_json
 
 
@@ -28,6 +30,24 @@ def test_workers_are_started_and_their_dashboard_is_printed(folder, capsys):
     assert "dashboard http://" in err
     assert "2 parts on 1 worker" in " ".join(out.split())
     np.testing.assert_allclose(np.load("y.npy"), 1.0, atol=1e-5)
+
+
+def test_a_folder_of_parts_is_filtered_without_the_graph_in_one_memory(folder, capsys):
+    DistributedLaplacian.from_graph(cg.gallery.communities(rng=0), 3, client="synchronous", folder="parts")
+    arguments = ("f.npy", "--pass", "heat:2", "--tol", "1e-8")
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", protocol="tcp"
+    ) as one:
+        found = run_json(capsys, "filter", "parts", *arguments, "--cluster", one.scheduler_address, "-o", "y.npy")
+    run_json(capsys, "filter", "@communities", *arguments, "--method", "chebyshev", "-o", "z.npy")
+    assert "3 parts on 2 workers" in found["reason"]
+    np.testing.assert_allclose(np.load("y.npy"), np.load("z.npy"), atol=1e-12)
+    for options, message in (
+        ((), "'parts' is a folder of parts: give --cluster or --workers"),
+        (("--workers", "2", "--parts", "2"), "--parts is for graphs in one piece"),
+        (("--workers", "2", "--order", "3"), "--order needs the graph in one memory"),
+    ):
+        assert message in refused(capsys, "filter", "parts", *arguments, *options, "-o", "x.npy")
 
 
 @pytest.mark.parametrize(
