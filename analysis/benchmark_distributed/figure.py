@@ -32,6 +32,7 @@ def draw(document: Document) -> Figure:
             label = f"{name}, {edges:.0e} edges".replace("e+", "e")
             right.plot([row["n_workers"] for row in some], [row["seconds"] for row in some], line, label=label)
     right.set(xlabel="workers", ylabel="seconds of a degree, predicted", xscale="log", yscale="log")
+    right.set_ylim(top=1e3 * max(row["seconds"] for row in rows))  # room for the names
     for ax in (left, right):
         plain_axes(ax)
         ax.legend(fontsize="small", frameon=False)

@@ -14,6 +14,7 @@ a part, :math:`h_j / h_1` is as counted, and s is what takes the least time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,12 +25,17 @@ from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_W
 # Bytes of a worker for a vertex: vertices, degrees and row starts, states and kept ones; and for an entry.
 VERTEX_BYTES, ENTRY_BYTES = 160, 12
 
+# The halo law is that of cuts into so many parts or more: in fewer, the border of the graph and its size show.
+_LAW_PARTS = 16
+
 # Share of the other parts from which on a part borders on all of them, however many there are.
 _ALL = 0.9
 
 
 def halo_law(rows: Sequence[Document]) -> tuple[float, float]:
     """Return factor and exponent of the halo as a power of the size of a part, by least squares of logarithms."""
+    many = [row for row in rows if row["n_parts"] >= _LAW_PARTS]
+    rows = many if len(many) > 1 else rows
     sizes = np.log([row["mean_part"] for row in rows])
     slope, shift = np.polyfit(sizes, np.log([row["mean_halo"] for row in rows]), 1)
     return float(np.exp(shift)), float(slope)
@@ -60,6 +66,16 @@ def predict(halos: Sequence[Document], costs: Document) -> list[Document]:
                 every = [_degree(counted, costs, edges, workers, s) for s in range(1, most + 1)]
                 rows.append(min(every, key=lambda row: row["seconds"]))
     return rows
+
+
+def seconds_of_run(run: Document, costs: Document) -> float:
+    """Return what the formula gives for a degree of a run, with the bytes that it had and no rows stepped twice."""
+    W = run["n_workers"]
+    every = re.search(r"every (\d+) degrees", run["reason"])
+    halo_bytes = run["predicted_bytes"]["halo"] / (run["degree"] * W)
+    compute = run["n_entries"] / W * costs["entry_seconds"][run["graph"]]
+    tasks = costs["exchange_seconds"] + W * W * costs["task_seconds"]  # as if all parts bordered on all others
+    return compute + tasks / (int(every[1]) if every else 1) + halo_bytes / costs["bandwidth"]
 
 
 def _degree(counted: Sequence[Document], costs: Document, edges: int, workers: int, s: int) -> Document:

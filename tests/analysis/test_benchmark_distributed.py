@@ -6,7 +6,7 @@ import pytest
 
 import cayleygsp as cg
 from analysis import benchmark_distributed
-from analysis.benchmark_distributed.prediction import halo_law, neighbours, predict
+from analysis.benchmark_distributed.prediction import halo_law, neighbours, predict, seconds_of_run
 from analysis.benchmark_distributed.runs import ring_ratios
 from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_WORKERS, QUICK_WORKERS
 from cayleygsp.distributed import DistributedLaplacian
@@ -59,6 +59,18 @@ def test_predictions_follow_the_formula():
     assert first["tasks"] == pytest.approx(0.01 + 5 * 16 * 1e-3)
     assert first["wire"] == pytest.approx(8 * halo / 1e9)
     assert first["seconds"] == pytest.approx(first["compute"] + first["tasks"] + first["wire"])
+
+
+def test_the_formula_for_a_run_has_its_own_halo():
+    run = {"graph": "grid", "n_workers": 2, "n_entries": 10**6, "degree": 10, "predicted_bytes": {"halo": 2 * 10**7}}
+    for reason, s in (("exchanged every degree", 1), ("exchanged every 7 degrees, 3 bytes of", 7)):
+        seconds = seconds_of_run(run | {"reason": reason}, COSTS)
+        assert seconds == pytest.approx(10**6 / 2 * 1e-9 + (0.01 + 4e-3) / s + 10**6 / 1e9)
+
+
+def test_the_law_of_halos_is_that_of_many_parts():
+    few = [row | {"n_parts": 2, "mean_halo": 1.0} for row in halos()]
+    assert halo_law([*few, *halos()]) == halo_law(halos())
 
 
 def test_predictions_take_the_number_of_degrees_per_exchange_that_is_fastest():
