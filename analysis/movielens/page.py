@@ -7,7 +7,7 @@ from analysis._experiment import config_lines
 from analysis._tables import format_seconds, markdown_table
 from analysis.movielens import paper
 from analysis.movielens.costs import WAYS
-from analysis.movielens.results import error_table, findings, network_table
+from analysis.movielens.results import course_table, error_table, findings, network_table
 from analysis.movielens.settings import MOVIELENS, NAMES
 
 
@@ -25,6 +25,8 @@ def markdown(document: Document) -> str:
         others = ", ".join(f"{name} {error:.3f}" for name, error in paper.PUBLISHED.items())
         lines += [f"Published elsewhere for this data set, not computed here: {others}.", ""]
     lines += [*(f"- {line}" for line in findings(document)), ""]
+    if document["curves"]:
+        lines += [*markdown_table(*course_table(document)), ""]
     header, rows = network_table(document)
     if rows:
         lines += [
@@ -52,8 +54,9 @@ def markdown(document: Document) -> str:
     lines += [
         "How it was done:",
         "",
-        f"- Networks: the paper's protocol takes the network with the lowest training loss, looked at every "
-        f"{config['every']} of {config['steps']} steps, and its loss is over all training ratings. The other protocol "
+        f"- Networks are trained for {config['steps']:,} steps; the authors' for {paper.STEPS:,}.",
+        f"- The paper's protocol takes the network with the lowest training loss, looked at every {config['every']} "
+        "steps, and its loss is over all training ratings. The other protocol "
         f"sets {config['validation_share']:.0%} of the training ratings aside and takes the network that does best on "
         "them. Test ratings decide nothing.",
         "- Cayley filters learn the coefficients themselves, as in the paper, unless said otherwise.",

@@ -12,6 +12,9 @@ from analysis._tables import format_seconds
 from analysis.movielens import paper
 from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, MOVIELENS, NAMES, ORTHOGONAL, PAPER
 
+# Steps that the course of the training is shown at.
+_SHOWN = (0, 100, 500, 1000, 2000, 5000)
+
 # Distance to the paper's figure that counts as the same.
 MARGIN = 0.005
 
@@ -52,6 +55,7 @@ def _row(row: Document, runs: Sequence[Document], data: str) -> Document:
         "protocol": protocol,
         **{name: row[name] for name in ("mean", "sd", "n")},
         "paper": paper.RMSE.get(model) if known else None,
+        "steps": same[0]["numbers"].get("steps"),
         "n_parameters": same[0]["numbers"].get("n_parameters"),
         "zooms": [run["numbers"]["zooms"] for run in same if run["numbers"].get("zooms")],
         "chosen": [run["numbers"]["chosen"] for run in same if "chosen" in run["numbers"]],
@@ -73,6 +77,8 @@ def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
     for row in document["rows"]:
         text = beside(row["mean"], row["sd"] if row["n"] > 1 else None, row["paper"], digits=4)
         text += f", {row['n']} seed{'s' if row['n'] > 1 else ''}"
+        if row["steps"] not in (None, document["config"]["steps"]):
+            text += f" after {row['steps']:,} steps of {document['config']['steps']:,}"
         cells.setdefault(row["model"], {})[row["protocol"]] = text
     rows = []
     for model, texts in cells.items():
@@ -80,6 +86,33 @@ def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
     header = ["model", "test RMSE (the paper's, difference)", "chosen by validation ratings"]
     n_columns = 3 if any(row[2] for row in rows) else 2
     return header[:n_columns], [row[:n_columns] for row in rows]
+
+
+def course_table(document: Document) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of test errors along the training, means over seeds, beside the log of the authors."""
+    curves = [curve for curve in document["curves"] if curve["protocol"] == PAPER]
+    last = max((curve["every"] * len(curve["test_rmse"]) for curve in curves), default=0)
+    steps = sorted({step for step in (*_SHOWN, *paper.LOGGED, last) if step <= last})
+    rows = []
+    if document["config"]["data"] == MOVIELENS:
+        rows.append(["Chebyshev, r = 4, the authors' log"])
+        rows[0] += [f"{paper.LOGGED[step]:.3g}" if step in paper.LOGGED else "" for step in steps]
+    for model in dict.fromkeys(curve["model"] for curve in curves):
+        same = [curve for curve in curves if curve["model"] == model]
+        rows.append([NAMES[model], *(_at_step(same, step) for step in steps)])
+    return ["test RMSE after steps", *(f"{step:,}" for step in steps)], rows
+
+
+def _at_step(curves: Sequence[Document], step: int) -> str:
+    """Return the mean of the test errors of curves at a step, empty where none was looked at."""
+    errors = []
+    for curve in curves:
+        look, rest = divmod(step, curve["every"])
+        if step == 0:
+            errors.append(curve["at_start"]["test_rmse"])
+        elif not rest and look <= len(curve["test_rmse"]):
+            errors.append(curve["test_rmse"][look - 1])
+    return f"{statistics.fmean(errors):.3f}" if errors else ""
 
 
 def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
@@ -101,22 +134,31 @@ def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
     return ["network", "parameters", "training step", "test", "ratio (the paper's)", "zooms, users and movies"], rows
 
 
+def errors_at_equal_steps(document: Document) -> tuple[dict[str, float], int]:
+    """Return the errors of networks with the lowest training loss within the steps that all have, and these steps.
+
+    Where all networks are finished, these are the means of the table.
+    """
+    curves = [curve for curve in document["curves"] if curve["protocol"] == PAPER]
+    steps = min((curve["every"] * len(curve["loss"]) for curve in curves), default=0)
+    errors: dict[str, list[float]] = {}
+    for curve in curves:
+        losses = curve["loss"][: steps // curve["every"]]
+        errors.setdefault(curve["model"], []).append(curve["test_rmse"][losses.index(min(losses))])
+    return {model: statistics.fmean(values) for model, values in errors.items()}, steps
+
+
 def findings(document: Document) -> list[str]:
     """Say what the errors show of the paper's claims, each in a sentence that may turn out either way."""
-    means = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] in (None, PAPER)}
     sentences = []
     for row in document["rows"]:
         if row["paper"] is not None and row["n_parameters"] is not None:
             difference = row["mean"] - row["paper"]
             word = "within" if abs(difference) <= MARGIN else "not within"
-            sentences.append(f"{NAMES[row['model']]} is {word} {MARGIN} of the paper's {row['paper']:.3f}.")
-    for model in (CAYLEY, JACOBI, ORTHOGONAL):
-        if model in means and CHEB8 in means:
-            word = "at or below" if means[model] <= means[CHEB8] else "above"
-            sentences.append(f"{NAMES[model]} is {word} Chebyshev filters with as many coefficients (r = 8).")
-    if CHEB4 in means and CHEB8 in means:
-        word = "at or below" if means[CHEB8] <= means[CHEB4] else "above"
-        sentences.append(f"Chebyshev filters of order 8 are {word} those of order 4.")
+            when = "" if row["steps"] in (None, document["config"]["steps"]) else f" after {row['steps']:,} steps"
+            sentences.append(f"{NAMES[row['model']]}{when} is {word} {MARGIN} of the paper's {row['paper']:.3f}.")
+    sentences += _comparisons(document)
+    means = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] == PAPER}
     for row in document["rows"]:
         other = means.get(row["model"])
         if row["protocol"] not in (None, PAPER) and other is not None:
@@ -125,3 +167,20 @@ def findings(document: Document) -> list[str]:
                 f"ratings to learn from, the error changes by {row['mean'] - other:+.4f}."
             )
     return sentences
+
+
+def _comparisons(document: Document) -> list[str]:
+    """Compare networks with each other, after as many steps as all of them have."""
+    means, steps = errors_at_equal_steps(document)
+    when = "" if steps == document["config"]["steps"] else f"After {steps:,} steps of all networks: "
+    sentences = []
+    for model in (CAYLEY, JACOBI, ORTHOGONAL):
+        if model in means and CHEB8 in means:
+            word = "at or below" if means[model] <= means[CHEB8] else "above"
+            text = f"{means[model]:.4f} and {means[CHEB8]:.4f}"
+            sentences.append(f"{NAMES[model]} is {word} Chebyshev filters with as many coefficients (r = 8), {text}.")
+    if CHEB4 in means and CHEB8 in means:
+        word = "at or below" if means[CHEB8] <= means[CHEB4] else "above"
+        text = f"{means[CHEB8]:.4f} and {means[CHEB4]:.4f}"
+        sentences.append(f"Chebyshev filters of order 8 are {word} those of order 4, {text}.")
+    return [f"{when}{sentence}" for sentence in sentences]

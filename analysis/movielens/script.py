@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -31,7 +32,7 @@ from analysis.movielens.settings import (
     QUICK_BASELINES,
     QUICK_MODELS,
 )
-from analysis.movielens.training import train
+from analysis.movielens.training import train, train_so_far
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--protocol", nargs="+", choices=PROTOCOLS, default=[PAPER], help="how networks are chosen (default: paper)"
     )
     parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
+    parser.add_argument(
+        "--unfinished",
+        action="store_true",
+        help="with --finished: and networks as far as they are, where no seed of a model is finished",
+    )
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
@@ -51,6 +57,8 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
     check_experiment_arguments(parser, args)
     args.model = list(dict.fromkeys(args.model or (QUICK_MODELS if args.quick else MODELS)))
     args.protocol = list(dict.fromkeys(args.protocol))
+    if args.unfinished and not args.finished:
+        parser.error("--unfinished must come with --finished, as nothing is trained")
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
@@ -69,9 +77,13 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
         QUICK_BASELINES if args.quick else FULL_BASELINES, data=config.data, validation_share=config.validation_share
     )
     facts = experiment_facts(args) | {"baseline_config": dataclasses.asdict(others)}
+    experiment = Experiment("movielens", config, networks, train)
+    trained = _results(args, experiment)
+    if args.unfinished:
+        trained = [*trained, *_unfinished(args, experiment, trained)]
     document = facts | collect(
         config.data,
-        _results(args, Experiment("movielens", config, networks, train)),
+        trained,
         _results(args, Experiment("movielens_baselines", others, baselines, search)),
     )
     rounds = 3 if args.quick else 15
@@ -86,6 +98,20 @@ def _results(args: argparse.Namespace, experiment: Experiment[Any]) -> list[Docu
     if not experiment.runs:
         return []
     return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
+
+
+def _unfinished(args: argparse.Namespace, experiment: Experiment[Any], trained: Sequence[Document]) -> list[Document]:
+    """Return results of runs up to their checkpoints, of settings that have no finished run."""
+    done = [result["setting"] for result in trained]
+    results = []
+    for run in experiment.runs:
+        path = args.work / experiment.folder_name / f"{run.key}.pt"
+        if run.setting not in done and path.exists():
+            numbers = train_so_far(args.config, run, path, torch.device(args.device))
+            if numbers:
+                timing = numbers.pop("timing")
+                results.append({"setting": run.setting, "seed": run.seed, "numbers": numbers, "timing": timing})
+    return results
 
 
 SCRIPT = Script(

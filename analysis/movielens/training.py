@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -66,12 +70,27 @@ def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device
     return summary(network, history, at_start, config)
 
 
+def train_so_far(config: Config, run: Run, path: Path, device: torch.device) -> dict[str, Any] | None:
+    """Return the numbers of an unfinished run as if it ended where its checkpoint is, None before the first look.
+
+    The checkpoint is only read.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint = Checkpoint(Path(shutil.copy(path, folder)))
+        state = checkpoint.load()
+        n_looks = state["epoch"] if state else 0
+        if not n_looks:
+            return None
+        return train(dataclasses.replace(config, steps=n_looks * config.every), run, checkpoint, device)
+
+
 def summary(network: Network, history: dict[str, Any], at_start: dict[str, float], config: Config) -> dict[str, Any]:
     """Return the numbers of a run: the error of the network that was kept, the course of the training, and times."""
     best = history["best_epoch"]
     curves = {name: history[name] for name in at_start}
     return {
         "rmse": history["test_rmse"][best],
+        "steps": config.steps,
         "best_step": (best + 1) * config.every,
         "last_rmse": history["test_rmse"][-1],
         "at_start": at_start,

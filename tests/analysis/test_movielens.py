@@ -13,7 +13,7 @@ import torch
 import cayleygsp as cg
 from analysis import movielens
 from analysis._checkpoint import Checkpoint
-from analysis._runner import Run
+from analysis._runner import Experiment, Run
 from analysis.movielens import script
 from analysis.movielens.cell import RecurrentCell
 from analysis.movielens.costs import WAYS
@@ -22,7 +22,9 @@ from analysis.movielens.jacobi_layer import SpectralJacobiConv
 from analysis.movielens.network import Network, start_factors
 from analysis.movielens.objective import Objective, Places, predict
 from analysis.movielens.paper import PARAMETERS
-from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NETWORKS, ORTHOGONAL, QUICK, Config
+from analysis.movielens.paper import RMSE as PAPER_RMSE
+from analysis.movielens.results import course_table, errors_at_equal_steps
+from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NAMES, NETWORKS, ORTHOGONAL, QUICK, Config
 from analysis.movielens.training import train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from tests.analysis import helpers
@@ -54,23 +56,58 @@ def test_chosen_network_is_that_of_its_protocol(ran):
         assert run["numbers"]["best_step"] == 10 * (best + 1)
 
 
+def networks_with(document, losses, errors):
+    """Return a document in which each network has these losses and test errors at its looks."""
+    document = copy.deepcopy(document)
+    row = next(row for row in document["rows"] if row["model"] == CHEB4)
+    curve = document["curves"][0]
+    document["rows"] = [{**row, "model": m, "mean": e[-1], "paper": PAPER_RMSE[m]} for m, e in errors.items()]
+    document["curves"] = [
+        {**curve, "model": m, "loss": losses[: len(e)], "test_rmse": e, "protocol": "paper"} for m, e in errors.items()
+    ]
+    return document
+
+
 def test_findings_can_turn_out_either_way(ran):
-    document = copy.deepcopy(ran[0])
-    first = next(row for row in document["rows"] if row["model"] == CHEB4)
-    first |= {"mean": 0.930, "paper": 0.929}
-    more = {**first, "model": CHEB8, "mean": 0.926, "paper": 0.925}
-    cayley = next(row for row in document["rows"] if row["model"] == CAYLEY)
-    cayley |= {"mean": 0.924, "paper": 0.922}
-    document["rows"].append(more)
+    losses = [1.0, 0.9]
+    document = networks_with(ran[0], losses, {CHEB4: [1.1, 0.930], CHEB8: [1.1, 0.926], CAYLEY: [1.1, 0.924]})
     sentences = movielens.findings(document)
     assert sentences[0] == "sRGCNN, Chebyshev, r = 4 is within 0.005 of the paper's 0.929."
     assert "our series is at or below Chebyshev" in sentences[3]
-    assert sentences[4] == "Chebyshev filters of order 8 are at or below those of order 4."
-    more["mean"], first["mean"] = 0.9, 0.8
+    assert sentences[4] == "Chebyshev filters of order 8 are at or below those of order 4, 0.9260 and 0.9300."
+    document = networks_with(ran[0], losses, {CHEB4: [1.1, 0.8], CHEB8: [1.1, 0.9], CAYLEY: [1.1, 0.924]})
     sentences = movielens.findings(document)
     assert "is not within 0.005" in sentences[0]
     assert "our series is above" in sentences[3]
-    assert sentences[4] == "Chebyshev filters of order 8 are above those of order 4."
+    assert sentences[4] == "Chebyshev filters of order 8 are above those of order 4, 0.9000 and 0.8000."
+
+
+def test_networks_are_compared_after_equal_steps(ran):
+    errors = {CHEB4: [1.2, 1.1], CHEB8: [1.3]}
+    document = networks_with(ran[0], [0.9, 1.0], errors)
+    assert errors_at_equal_steps(document) == ({CHEB4: 1.2, CHEB8: 1.3}, 10)
+    assert "After 10 steps of all networks: Chebyshev filters of order 8 are above" in movielens.findings(document)[2]
+
+
+def test_unfinished_networks_are_written_down_as_far_as_they_are(tmp_path):
+    argv = ["--quick", "--steps", "20", "--every", "5", "--model", CHEB4, "--work", str(tmp_path), "--device", "cpu"]
+    config = dataclasses.replace(QUICK, steps=20, every=5)
+    run = Run({"model": CHEB4, "protocol": "paper"}, 0)
+    folder = tmp_path / Experiment("movielens", config, [run], train).folder_name
+    folder.mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        train(config, run, _Stopping(folder / f"{run.key}.pt", 14), CPU)  # after a step of the third interval
+    before = (folder / f"{run.key}.pt").read_bytes()
+    _, document = movielens.compute([*argv, "--finished", "--unfinished"], quiet=True)
+    (row,) = document["rows"]
+    assert row["steps"] == 10
+    assert "after 10 steps of 20" in movielens.error_table(document)[1][0][1]
+    assert (folder / f"{run.key}.pt").read_bytes() == before
+    short = train(dataclasses.replace(config, steps=10), run, Checkpoint(tmp_path / "short.pt"), CPU)
+    assert row["mean"] == short["rmse"]
+    assert document["curves"][0]["loss"] == short["loss"]
+    with pytest.raises(SystemExit):
+        movielens.compute([*argv, "--unfinished"], quiet=True)
 
 
 def test_table_has_a_column_for_each_protocol_that_was_run(ran):
@@ -82,6 +119,22 @@ def test_table_has_a_column_for_each_protocol_that_was_run(ran):
     assert {len(row) for row in rows} == {len(header)} == {2}
     document["rows"][0] |= {"mean": 0.93, "sd": 0.002, "paper": 0.929, "n": 3}
     assert "0.9300 ± 0.0020 (0.9290, +0.0010), 3 seeds" in movielens.markdown(document)
+
+
+def test_course_is_the_mean_of_the_curves(ran):
+    document = copy.deepcopy(ran[0])
+    curve = next(curve for curve in document["curves"] if curve["model"] == CHEB4 and curve["protocol"] == "paper")
+    other = copy.deepcopy(curve)
+    other["at_start"]["test_rmse"] += 2.0
+    other["test_rmse"][0] += 1.0
+    document["curves"].append(other)
+    header, rows = course_table(document)
+    assert header == ["test RMSE after steps", "0", "10", "20"]
+    assert [row[0] for row in rows] == [NAMES[CHEB4], NAMES[CAYLEY]]
+    expected = curve["at_start"]["test_rmse"] + 1, curve["test_rmse"][0] + 0.5, curve["test_rmse"][1]
+    assert rows[0][1:] == [f"{error:.3f}" for error in expected]
+    document["config"]["data"] = "movielens"
+    assert course_table(document)[1][0] == ["Chebyshev, r = 4, the authors' log", "1.23", "1.14", ""]
 
 
 def test_costs_are_those_of_the_networks_that_were_trained(ran):
