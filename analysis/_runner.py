@@ -7,6 +7,7 @@ same numbers. The folder of a run carries a hash of the configuration in its nam
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import fcntl
 import hashlib
@@ -122,7 +123,7 @@ def compute(
     keys = [run.key for run in experiment.runs]
     if len(set(keys)) < len(keys):
         raise ValueError(f"`runs` must differ, got {next(key for key in keys if keys.count(key) > 1)} more than once")
-    folder = work / (experiment.folder_name if device == "cpu" else f"{experiment.folder_name}-{device}")
+    folder = folder_of(experiment, work, device)
     ranks = Ranks()
     with locked(folder) if ranks.is_first else nullcontext():
         missing = ranks.of_first(_begin(experiment, folder) if ranks.is_first else [])
@@ -147,6 +148,25 @@ def _begin(experiment: Experiment[Any], folder: Path) -> list[Run]:
     config = json.dumps(dataclasses.asdict(experiment.config), indent=2) + "\n"
     write_files(folder, {"config.json": config.encode()})
     return [run for run in experiment.runs if not (folder / f"{run.key}.json").exists()]
+
+
+def folder_of(experiment: Experiment[Any], work: Path, device: str) -> Path:
+    """Return where results and checkpoints of an experiment are."""
+    return work / (experiment.folder_name if device == "cpu" else f"{experiment.folder_name}-{device}")
+
+
+def compute_or_read(experiment: Experiment[Any], args: argparse.Namespace) -> list[Document]:
+    """Compute the runs that are not finished as the options of an experiment say, and return the results of all.
+
+    With ``--finished``, compute nothing and return those that are there, while another process may compute more.
+    """
+    if args.finished:
+        folder = folder_of(experiment, args.work, args.device)
+        paths = (folder / f"{run.key}.json" for run in experiment.runs)
+        return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    if not experiment.runs:
+        return []
+    return compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
 
 
 def _compute_one(experiment: Experiment[Any], run: Run, folder: Path, device: str) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis import _runner
 from analysis._document import Document
 from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
 from analysis._ranks import is_launched, process_group
-from analysis._runner import Experiment, Run
+from analysis._runner import Experiment, Run, compute_or_read
 from analysis._script import Script, Step
 from analysis._tables import Table
 from analysis.mnist.costs import measure_costs
@@ -75,13 +73,7 @@ def _results(args: argparse.Namespace, runs: Sequence[Run]) -> list[Document]:
     recorded = recorded_runs(args.recorded, args.config) if args.recorded else []
     by_key = {Run(result["setting"], result["seed"]).key: result for result in recorded}
     experiment = Experiment("mnist", args.config, [run for run in runs if run.key not in by_key], train)
-    if args.finished:
-        folder = args.work / experiment.folder_name
-        done = [run for run in experiment.runs if (folder / f"{run.key}.json").exists()]
-        experiment = dataclasses.replace(experiment, runs=done)
-    if experiment.runs:
-        computed = _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
-        by_key |= {run.key: result for run, result in zip(experiment.runs, computed, strict=True)}
+    by_key |= {Run(result["setting"], result["seed"]).key: result for result in compute_or_read(experiment, args)}
     return [by_key[run.key] for run in runs if run.key in by_key]
 
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import torch
 
-from analysis import _runner
 from analysis._document import Document
 from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
-from analysis._runner import Experiment, Run
+from analysis._runner import Experiment, Run, compute_or_read, folder_of
 from analysis._script import Script, Step
 from analysis._tables import Table
 from analysis.movielens.baselines.choice import search
@@ -78,26 +77,17 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     )
     facts = experiment_facts(args) | {"baseline_config": dataclasses.asdict(others)}
     experiment = Experiment("movielens", config, networks, train)
-    trained = _results(args, experiment)
+    trained = compute_or_read(experiment, args)
     if args.unfinished:
         trained = [*trained, *_unfinished(args, experiment, trained)]
     document = facts | collect(
         config.data,
         trained,
-        _results(args, Experiment("movielens_baselines", others, baselines, search)),
+        compute_or_read(Experiment("movielens_baselines", others, baselines, search), args),
     )
     rounds = 3 if args.quick else 15
     costs = measure_costs(config, learned_zooms(document), torch.device(args.device), rounds)
     return document | {"costs": costs}
-
-
-def _results(args: argparse.Namespace, experiment: Experiment[Any]) -> list[Document]:
-    if args.finished:
-        done = [run for run in experiment.runs if (args.work / experiment.folder_name / f"{run.key}.json").exists()]
-        experiment = dataclasses.replace(experiment, runs=done)
-    if not experiment.runs:
-        return []
-    return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
 
 
 def _unfinished(args: argparse.Namespace, experiment: Experiment[Any], trained: Sequence[Document]) -> list[Document]:
@@ -105,7 +95,7 @@ def _unfinished(args: argparse.Namespace, experiment: Experiment[Any], trained: 
     done = [result["setting"] for result in trained]
     results = []
     for run in experiment.runs:
-        path = args.work / experiment.folder_name / f"{run.key}.pt"
+        path = folder_of(experiment, args.work, args.device) / f"{run.key}.pt"
         if run.setting not in done and path.exists():
             numbers = train_so_far(args.config, run, path, torch.device(args.device))
             if numbers:
