@@ -14,7 +14,7 @@ from torch import Tensor
 
 import cayleygsp as cg
 from analysis._planetoid import CitationGraph, load_planetoid, normalize_rows
-from analysis.cora.settings import DRAWN, EXTENDED, RANDOM, STANDARD
+from analysis.cora.settings import DRAWN, EXTENDED, RANDOM, SPLITS, STANDARD, SWAPPED
 from cayleygsp._typing import IntArray, LaplacianKind
 from cayleygsp.nn import GraphLaplacian
 
@@ -38,10 +38,11 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     ----------
     graph : CitationGraph
         With the standard split.
-    name : {"standard", "extended", "random"}
+    name : {"standard", "extended", "swapped", "random"}
         "standard": that of Planetoid. "extended": all vertices but the test vertices of Planetoid are for training; of
-        these, in the order of their numbers, the first half is for validation and the second for the test. "random":
-        20 vertices of each class are for training, 500 others for validation and 1,000 for the test.
+        these, in the order of their numbers, the first half is for validation and the second for the test. "swapped":
+        the same with the first half for the test and the second for validation. "random": 20 vertices of each class are
+        for training, 500 others for validation and 1,000 for the test.
     seed : int
         Of a random split.
 
@@ -55,12 +56,13 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     if name == STANDARD:
         return Split(graph.train, graph.validation, graph.test)
     known = np.flatnonzero(graph.labels >= 0)
-    if name == EXTENDED:
+    if name in (EXTENDED, SWAPPED):
         test = np.sort(graph.test)
         half = test.size // 2
-        return Split(np.setdiff1d(known, test), test[:half], test[half:])
+        train, first, second = np.setdiff1d(known, test), test[:half], test[half:]
+        return Split(train, first, second) if name == EXTENDED else Split(train, second, first)
     if name != RANDOM:
-        raise ValueError(f"`name` must be {STANDARD}, {EXTENDED} or {RANDOM}, got {name}")
+        raise ValueError(f"`name` must be one of {', '.join(SPLITS)}, got {name}")
     order = np.random.default_rng(seed).permutation(known)
     n_each = min(N_PER_CLASS, graph.train.size // graph.n_classes)
     chosen = [order[graph.labels[order] == k][:n_each] for k in range(graph.n_classes)]
@@ -131,20 +133,26 @@ class Inputs:
     @functools.cached_property
     def normalized(self) -> GraphLaplacian:
         """The normalized Laplacian; that of the layers."""
-        return self._laplacian("normalized")
+        return self.with_loops(0.0)
+
+    def with_loops(self, weight: float) -> GraphLaplacian:
+        """Return the normalized Laplacian of the graph with a loop of this weight at every vertex."""
+        return _as_tensors(core_laplacian(self.graph, "normalized", weight), self.x.device)
 
     @functools.cached_property
     def combinatorial(self) -> GraphLaplacian:
         """The combinatorial Laplacian, with the guaranteed bound of its spectrum in the place of λ_max."""
-        return self._laplacian("combinatorial")
-
-    def _laplacian(self, kind: LaplacianKind) -> GraphLaplacian:
-        return GraphLaplacian.from_laplacian(core_laplacian(self.graph, kind), dtype=torch.float32).to(self.x.device)
+        return _as_tensors(core_laplacian(self.graph, "combinatorial"), self.x.device)
 
 
-def core_laplacian(graph: CitationGraph, kind: LaplacianKind) -> cg.Laplacian:
-    """Return the normalized Laplacian, or the combinatorial one."""
-    return cg.laplacian(graph.adjacency, kind)
+def _as_tensors(L: cg.Laplacian, device: torch.device) -> GraphLaplacian:
+    return GraphLaplacian.from_laplacian(L, dtype=torch.float32).to(device)
+
+
+def core_laplacian(graph: CitationGraph, kind: LaplacianKind, loops: float = 0.0) -> cg.Laplacian:
+    """Return the normalized Laplacian, or the combinatorial one, with loops of some weight."""
+    W = graph.adjacency
+    return cg.laplacian(W if loops == 0 else sparse.csr_array(W + loops * sparse.eye_array(W.shape[0])), kind)
 
 
 @functools.lru_cache(maxsize=2)

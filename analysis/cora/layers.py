@@ -160,10 +160,14 @@ def transition(inputs: Inputs) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(1 / (np.asarray(A.sum(axis=1)).ravel() + 1)) @ A)
 
 
-def diffused_features(inputs: Inputs, n_hops: int) -> Tensor:
-    """Return the features after 0 to H steps side by side, shape (n, (H + 1) n_features), sparse by rows."""
+def diffused_features(inputs: Inputs, n_hops: int, *, binary: bool = False) -> Tensor:
+    """Return the features after 0 to H steps side by side, shape (n, (H + 1) n_features), sparse by rows.
+
+    If ``binary``, each is 1 before the first step where it is not 0.
+    """
     P = transition(inputs).astype(np.float32)
-    blocks = [inputs.graph.features]
+    X = inputs.graph.features
+    blocks = [sparse.csr_array((X != 0).astype(np.float32)) if binary else X]
     for _ in range(n_hops):
         blocks.append(sparse.csr_array(P @ blocks[-1]))
     X = sparse.csr_array(sparse.hstack(blocks))

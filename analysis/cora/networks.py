@@ -23,9 +23,11 @@ from analysis.cora.layers import (
 )
 from analysis.cora.settings import (
     APPNP,
+    BINARY,
     CAYLEY,
     CAYLEY16,
     CAYLEY64,
+    CHANNEL,
     CHEBNET,
     DCNN,
     DECOUPLED,
@@ -33,9 +35,11 @@ from analysis.cora.settings import (
     GCN,
     MONET,
     NORMALIZED,
+    RANDOM,
     REAL,
     SCALED,
     SHIFTED,
+    STANDARD,
     Recipe,
 )
 from cayleygsp._typing import FloatArray
@@ -95,11 +99,11 @@ class Decoupled(nn.Module):
 class DiffusionNetwork(nn.Module):
     """Layers of DCNN; what the first one diffuses is known and computed once."""
 
-    def __init__(self, inputs: Inputs, sizes: list[int], n_hops: int) -> None:
+    def __init__(self, inputs: Inputs, sizes: list[int], n_hops: int, *, binary: bool = False) -> None:
         super().__init__()
         self.layers = nn.ModuleList(Diffusion(a, b, n_hops) for a, b in pairwise(sizes))
         self._dense: Tensor | None = None
-        self.diffused = diffused_features(inputs, n_hops)
+        self.diffused = diffused_features(inputs, n_hops, binary=binary)
         P = transition(inputs).astype(np.float32).tocoo()
         index = torch.from_numpy(np.stack([P.row, P.col]).astype(np.int64))
         values = torch.from_numpy(P.data)
@@ -139,10 +143,15 @@ def make_network(model: str, recipe: Recipe, inputs: Inputs) -> nn.Module:
     if model in (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET):
         return Layered(*_spectral(model, recipe, inputs, sizes), recipe.dropout)
     if model == DECOUPLED:
-        propagate = _cayley_layer(recipe, inputs, sizes[-1], sizes[-1], filter_only=True)
-        return Decoupled(sizes, propagate, inputs.normalized, recipe.dropout)
+        per_channel = recipe.zooms == CHANNEL
+        propagate = _cayley_layer(
+            recipe, inputs, sizes[-1], sizes[-1], shared=not per_channel, filter_only=True, zoom_per_channel=per_channel
+        )
+        return Decoupled(sizes, propagate, inputs.with_loops(recipe.loops), recipe.dropout)
     if model == DCNN:
-        return DiffusionNetwork(inputs, sizes if recipe.order > 1 else [sizes[0], sizes[-1]], recipe.order)
+        one_layer = recipe.split in (STANDARD, RANDOM)
+        sizes = [sizes[0], sizes[-1]] if one_layer else sizes
+        return DiffusionNetwork(inputs, sizes, recipe.order, binary=recipe.words == BINARY)
     return _by_pyg(model, recipe, inputs, sizes)
 
 
@@ -199,7 +208,7 @@ def _glorot(n_in: int, n_out: int) -> nn.Parameter:
 
 def _spectral(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> tuple[list[nn.Module], tuple[Any, ...]]:
     """Return layers with filters of a Laplacian, and that Laplacian."""
-    laplacian = inputs.normalized if recipe.laplacian == NORMALIZED else inputs.combinatorial
+    laplacian = inputs.with_loops(recipe.loops) if recipe.laplacian == NORMALIZED else inputs.combinatorial
     layers: list[nn.Module]
     if model == CHEBNET:
         kind = "sym" if recipe.laplacian == NORMALIZED else None
@@ -211,7 +220,14 @@ def _spectral(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> t
 
 
 def _cayley_layer(
-    recipe: Recipe, inputs: Inputs, n_in: int, n_out: int, *, shared: bool = True, filter_only: bool = False
+    recipe: Recipe,
+    inputs: Inputs,
+    n_in: int,
+    n_out: int,
+    *,
+    shared: bool = True,
+    filter_only: bool = False,
+    zoom_per_channel: bool = False,
 ) -> CayleyConv:
     """Return a layer of Cayley filters with an explicit start.
 
@@ -226,7 +242,9 @@ def _cayley_layer(
     shared : bool
         One filter for all pairs.
     filter_only : bool
-        Without a matrix: it is the identity, and is not learned.
+        The matrix that mixes channels at the start is the identity; that of a shared filter is not learned.
+    zoom_per_channel : bool
+        A zoom for each output channel.
     """
     normalized = recipe.laplacian == NORMALIZED
     zoom = recipe.zoom
@@ -243,6 +261,7 @@ def _cayley_layer(
         tol=1e-3,
         real_coeffs=recipe.coeffs == REAL,
         shared_filter=shared,
+        zoom_per_channel=zoom_per_channel,
     )
     start = torch.from_numpy(start_coefficients(recipe)).float()
     mixing = torch.eye(n_in) if filter_only else _glorot(n_in, n_out).detach().T
@@ -252,7 +271,7 @@ def _cayley_layer(
             layer.weight.copy_(mixing)
     else:
         layer.set_coefficients(start[:, None, None] * mixing)
-    if filter_only:
+    if filter_only and shared:
         layer.weight.requires_grad_(False)
     return layer
 

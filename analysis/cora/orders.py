@@ -34,8 +34,9 @@ SPLIT = EXTENDED
 MODELS = (CAYLEY, CHEBNET)
 LAPLACIANS = {NORMALIZED: "normalized", SCALED: "scaled unnormalized", SHIFTED: "scaled and shifted"}
 
-# Orders at which Cayley filters of the shifted Laplacian are trained too.
+# Orders at which Cayley filters of the shifted Laplacian, which are not in the figure, are trained too, and how often.
 SHIFTED_ORDERS = (1, 3)
+SHIFTED_RUNS = 5
 
 _STYLES: dict[str, dict[str, Any]] = {
     CHEBNET: {"color": "#E69F00", "hatch": "//"},
@@ -55,6 +56,18 @@ def settings_of(quick: bool) -> list[dict[str, Any]]:
     return settings
 
 
+def changes(setting: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
+    """Return the model and what differs from its recipe: the bars that stand in a table are runs of that table."""
+    differing = {name: value for name, value in setting.items() if name != "model" and getattr(recipe, name) != value}
+    return {"model": setting["model"], **differing}
+
+
+def _whole(setting: Document, recipe: Recipe) -> dict[str, Any]:
+    """Return the setting of a bar from what differs."""
+    names = ("order", "laplacian", "coeffs")
+    return {"model": setting["model"], **{name: setting.get(name, getattr(recipe, name)) for name in names}}
+
+
 def _setting(model: str, order: int, laplacian: str, coeffs: str) -> dict[str, Any]:
     return {"model": model, "order": order, "laplacian": laplacian, "coeffs": coeffs}
 
@@ -63,10 +76,10 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
     """Return one row per bar, the recipes, and every run."""
     rows = []
     for row in grouped(results, "accuracy"):
-        setting = row["setting"]
+        setting = _whole(row["setting"], recipes[row["setting"]["model"]])
         known = recipes[setting["model"]].dataset == "cora" and setting["order"] in paper.ORDERS
         by_order = paper.BY_ORDER.get((setting["model"], setting["laplacian"], setting["coeffs"])) if known else None
-        same = [run["numbers"] for run in results if run["setting"] == setting]
+        same = [run["numbers"] for run in results if run["setting"] == row["setting"]]
         rows.append(
             {
                 **setting,

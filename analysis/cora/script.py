@@ -17,7 +17,7 @@ from analysis._planetoid import planetoid_files
 from analysis._runner import Experiment, Run
 from analysis._script import Script, Step
 from analysis._tables import Table
-from analysis.cora import orders, responses, starts
+from analysis.cora import orders, responses, studies
 from analysis.cora.figure import draw
 from analysis.cora.page import markdown
 from analysis.cora.results import accuracy_table, collect, findings
@@ -26,20 +26,21 @@ from analysis.cora.settings import (
     DECOUPLED,
     DRAWN,
     FULL,
-    GCN,
     MODELS,
     PAPER_MODELS,
     QUICK,
     QUICK_EPOCHS,
     QUICK_MODELS,
     RANDOM,
+    SHIFTED,
+    SWAPPED,
     Recipe,
     check_recipe,
     recipe_of,
 )
 from analysis.cora.training import train
 
-TABLE, ORDERS, RESPONSES, STARTS = "table", "orders", "responses", "starts"
+TABLE, ORDERS, RESPONSES = "table", "orders", "responses"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--show",
-        choices=(TABLE, ORDERS, RESPONSES, STARTS),
+        choices=(TABLE, ORDERS, RESPONSES, *studies.STUDIES),
         default=TABLE,
-        help="a table of models, the accuracy by order, the learned responses of both splits, or what the start of "
-        "shared filters does (default: table)",
+        help="a table of models, the accuracy by order, the learned responses of both splits, or a comparison of "
+        "settings (default: table)",
     )
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder of the data (default: CAYLEYGSP_DATA, a cache, a download)"
@@ -81,7 +82,8 @@ def default_models(split: str, quick: bool) -> Sequence[str]:
     """Return the models of a table: those of the paper and what goes beyond it."""
     if quick:
         return QUICK_MODELS
-    return (GCN, APPNP, DECOUPLED) if split == RANDOM else (*PAPER_MODELS[split], DECOUPLED)
+    beyond = {RANDOM: (APPNP, DECOUPLED), SWAPPED: ()}.get(split, (DECOUPLED,))
+    return (*PAPER_MODELS[split], *beyond)
 
 
 def recipe_for(args: argparse.Namespace, model: str, split: str | None = None) -> Recipe:
@@ -122,8 +124,10 @@ def measure_orders(args: argparse.Namespace, step: Step) -> Document:
     results = []
     for seed in seeds:  # a seed at a time, so that the picture is there early
         for model, recipe in recipes.items():
-            runs = [Run(setting, seed) for setting in settings if setting["model"] == model]
-            results += results_of(args, recipe, runs)
+            wanted = [setting for setting in settings if setting["model"] == model]
+            if seed - args.seed >= orders.SHIFTED_RUNS:
+                wanted = [setting for setting in wanted if setting["laplacian"] != SHIFTED]
+            results += results_of(args, recipe, [Run(orders.changes(setting, recipe), seed) for setting in wanted])
     return experiment_facts(args) | orders.collect(recipes, results)
 
 
@@ -137,12 +141,15 @@ def measure_responses(args: argparse.Namespace, step: Step) -> Document:
     return experiment_facts(args) | responses.collect(args.config.dataset, args.data, results)
 
 
-def measure_starts(args: argparse.Namespace, step: Step) -> Document:
-    """Train shared filters from several starts, on seeds of their own, and return validation accuracies."""
-    recipe = recipe_for(args, starts.MODEL, starts.SPLIT)
-    seeds = range(starts.FIRST_SEED + args.seed, starts.FIRST_SEED + args.seed + args.runs)
-    runs = [Run(setting, seed) for setting in starts.settings_of(args.quick) for seed in seeds]
-    return experiment_facts(args) | starts.collect(results_of(args, recipe, runs))
+def measure_study(args: argparse.Namespace, step: Step) -> Document:
+    """Train networks with changed recipes, on seeds of their own, and return accuracies."""
+    study = studies.STUDIES[args.show]
+    seeds = range(studies.FIRST_SEED + args.seed, studies.FIRST_SEED + args.seed + args.runs)
+    results = []
+    for setting in studies.settings_of(study, args.quick):
+        recipe = dataclasses.replace(recipe_for(args, setting["model"], study.split), **study.base)
+        results += results_of(args, recipe, [Run(setting, seed) for seed in seeds])
+    return experiment_facts(args) | studies.collect(args.show, results)
 
 
 SCRIPT = Script(
@@ -174,13 +181,13 @@ RESPONSES_SCRIPT = dataclasses.replace(
     tables=lambda document: [Table("Learned zooms", *responses.table(document))],
     lines=lambda document: [],
 )
-STARTS_SCRIPT = dataclasses.replace(
+STUDY_SCRIPT = dataclasses.replace(
     SCRIPT,
-    measure=measure_starts,
-    markdown=starts.markdown,
-    draw=starts.draw,
-    tables=lambda document: [Table("Validation accuracy, %", *starts.table(document))],
-    lines=lambda document: [],
+    measure=measure_study,
+    markdown=studies.markdown,
+    draw=studies.draw,
+    tables=lambda document: [Table("Accuracy, %", *studies.table(document))],
+    lines=studies.findings,
 )
 compute = SCRIPT.compute
 
@@ -189,7 +196,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Train, print the tables, and write what was asked for."""
     argv = sys.argv[1:] if argv is None else argv
     args = SCRIPT.parse(argv)
-    script = {TABLE: SCRIPT, ORDERS: ORDERS_SCRIPT, RESPONSES: RESPONSES_SCRIPT, STARTS: STARTS_SCRIPT}[args.show]
+    script = {TABLE: SCRIPT, ORDERS: ORDERS_SCRIPT, RESPONSES: RESPONSES_SCRIPT}.get(args.show, STUDY_SCRIPT)
     part = args.config.split if args.show == TABLE else args.show
     name = SCRIPT.name if args.quick else f"{args.config.dataset}_{part}"
     return dataclasses.replace(script, output=name).main(argv)

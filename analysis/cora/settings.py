@@ -7,8 +7,8 @@ import dataclasses
 from analysis._planetoid import NAMES as DATASETS
 
 DRAWN = "drawn"
-STANDARD, EXTENDED, RANDOM = "standard", "extended", "random"
-SPLITS = (STANDARD, EXTENDED, RANDOM)
+STANDARD, EXTENDED, SWAPPED, RANDOM = "standard", "extended", "swapped", "random"
+SPLITS = (STANDARD, EXTENDED, SWAPPED, RANDOM)
 
 CAYLEY16, CAYLEY64, CAYLEY, CHEBNET = "cayleynet-16", "cayleynet-64", "cayleynet", "chebnet"
 GCN, GAT, MONET, DCNN = "gcn", "gat", "monet", "dcnn"
@@ -16,6 +16,8 @@ APPNP, DECOUPLED = "appnp", "decoupled"
 PAPER_MODELS = {
     STANDARD: (CAYLEY16, CAYLEY64, GCN, GAT, MONET, DCNN),
     EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
+    SWAPPED: (CAYLEY, CHEBNET, GCN),
+    RANDOM: (CAYLEY16, GCN),
 }
 MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, DECOUPLED)
 
@@ -36,6 +38,13 @@ NAMES = {
 NORMALIZED, SCALED, SHIFTED = "normalized", "scaled", "shifted"
 COMPLEX, REAL = "complex", "real"
 
+# Zooms of the filter of a decoupled network: one, or one for each channel, with filters of every pair of channels.
+ONE, CHANNEL = "one", "channel"
+
+# What is minimised: the cross-entropy, or the hinge loss of the class probabilities. Features of DCNN.
+ENTROPY, MARGIN = "entropy", "margin"
+DIVIDED, BINARY = "divided", "binary"
+
 # Which parameters weight decay acts on, and when the training ends and which network is kept.
 FIRST, ALL, WEIGHTS = "first", "all", "weights"
 PATIENCE, WINDOW, LOSS = "patience", "window", "loss"
@@ -45,6 +54,9 @@ _CHOICES = {
     "split": SPLITS,
     "laplacian": (NORMALIZED, SCALED, SHIFTED),
     "coeffs": (COMPLEX, REAL),
+    "zooms": (ONE, CHANNEL),
+    "objective": (ENTROPY, MARGIN),
+    "words": (DIVIDED, BINARY),
     "decay_on": (FIRST, ALL, WEIGHTS),
     "rule": (PATIENCE, WINDOW, LOSS),
 }
@@ -72,6 +84,10 @@ class Recipe:
         h that Cayley filters start from, on the normalized and on the shifted Laplacian.
     scaled_zoom : float
         The same on the scaled Laplacian, most of whose eigenvalues are small.
+    loops : float
+        Weight of a loop at every vertex of the graph that the normalized Laplacian is of; GCN and APPNP have 1.
+    zooms : str
+        "one", or "channel": a zoom for each class and a filter for each pair of them, of decoupled networks alone.
     alpha : float
         Cayley filters that are shared start nearest to α/(α + (1 − α)λ), personalized PageRank; for 0, as
         1/(1 + (hλ)²). The teleport probability of APPNP.
@@ -92,6 +108,11 @@ class Recipe:
         for that many epochs; the network with the lowest is kept.
     batch : int
         Training vertices in a step; 0 for all.
+    objective : str
+        "entropy": the cross-entropy of the scores. "margin": the hinge loss of their softmax. It is minimised, and is
+        the loss that the rules speak of.
+    words : str
+        "divided": features divided by their sum. "binary": 1 for each word; for DCNN alone.
     """
 
     dataset: str = "cora"
@@ -102,6 +123,8 @@ class Recipe:
     coeffs: str = COMPLEX
     zoom: float = 1.0
     scaled_zoom: float = 20.0
+    loops: float = 0.0
+    zooms: str = ONE
     alpha: float = 0.0
     lr: float = 0.01
     filter_lr: float = 0.01
@@ -112,6 +135,8 @@ class Recipe:
     patience: int = 100
     rule: str = PATIENCE
     batch: int = 0
+    objective: str = ENTROPY
+    words: str = DIVIDED
 
     def __post_init__(self) -> None:
         """Reject invalid settings."""
@@ -123,7 +148,7 @@ class Recipe:
                 raise ValueError(f"`{name}` must be positive, got {getattr(self, name)}")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"`hidden` must be positive, got {self.hidden}")
-        for name in ("filter_lr", "decay", "batch"):
+        for name in ("filter_lr", "decay", "batch", "loops"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
         for name in ("alpha", "dropout"):
@@ -135,12 +160,33 @@ _GAT = Recipe(hidden=(8,), lr=0.005, dropout=0.6)
 _GCN = Recipe(epochs=200, patience=10, rule=WINDOW, decay_on=FIRST)
 _MONET = Recipe(lr=0.01, epochs=200, rule=LOSS)
 _SHARED = Recipe(lr=0.005, filter_lr=0.001, dropout=0.6, epochs=300)
-_DCNN = Recipe(hidden=(10,), order=1, lr=0.05, decay=0.0, dropout=0.0, epochs=100, patience=5, rule=WINDOW, batch=10)
-_PAIRS = Recipe(split=EXTENDED, lr=0.005, filter_lr=0.005, epochs=150, patience=30, rule=LOSS)
-_CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.01, epochs=400, patience=30, rule=LOSS)
+_DCNN = Recipe(
+    hidden=(10,),
+    order=1,
+    lr=0.05,
+    decay=0.0,
+    dropout=0.0,
+    epochs=100,
+    patience=5,
+    rule=WINDOW,
+    batch=10,
+    objective=MARGIN,
+)
+_PAIRS = Recipe(split=EXTENDED, lr=0.02, filter_lr=0.02, epochs=200, patience=20, rule=LOSS)
+_CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.02, epochs=200, patience=20, rule=LOSS)
 _APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, decay=5e-3, decay_on=FIRST, epochs=300, rule=LOSS)
 _DECOUPLED = Recipe(
-    hidden=(64,), order=4, zoom=3.0, alpha=0.1, filter_lr=0.001, decay=5e-3, decay_on=FIRST, epochs=300, rule=LOSS
+    hidden=(64,),
+    order=4,
+    zoom=3.0,
+    loops=1.0,
+    alpha=0.1,
+    filter_lr=0.001,
+    decay=5e-3,
+    decay_on=FIRST,
+    dropout=0.8,
+    epochs=300,
+    rule=LOSS,
 )
 
 RECIPES: dict[tuple[str, str], Recipe] = {
@@ -163,7 +209,9 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (MONET, EXTENDED): dataclasses.replace(_MONET, split=EXTENDED),
     (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, rule=LOSS, patience=20),
     (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),
-    (DECOUPLED, EXTENDED): dataclasses.replace(_DECOUPLED, split=EXTENDED, decay=5e-4, decay_on=WEIGHTS),
+    (DECOUPLED, EXTENDED): dataclasses.replace(
+        _DECOUPLED, split=EXTENDED, loops=0.0, decay=5e-4, decay_on=WEIGHTS, dropout=0.5
+    ),
 }
 
 
@@ -176,8 +224,8 @@ def check_recipe(model: str, recipe: Recipe, device: str) -> None:
 
 
 def recipe_of(model: str, split: str) -> Recipe:
-    """Return the recipe of a model; on random splits it is that of the standard one."""
-    like = STANDARD if split == RANDOM else split
+    """Return the recipe of a model; on random splits it is that of the standard one, on the swapped of the extended."""
+    like = {RANDOM: STANDARD, SWAPPED: EXTENDED}.get(split, split)
     return dataclasses.replace(RECIPES[model, like], split=split)
 
 

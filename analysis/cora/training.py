@@ -17,7 +17,7 @@ from analysis._training import Fit, History
 from analysis.cora.data import Inputs, load_inputs, split_of
 from analysis.cora.networks import DiffusionNetwork, make_network
 from analysis.cora.responses import frequencies, responses_at
-from analysis.cora.settings import ALL, DCNN, FIRST, LOSS, NORMALIZED, PATIENCE, SHIFTED, Recipe
+from analysis.cora.settings import ALL, CHANNEL, DCNN, FIRST, LOSS, MARGIN, NORMALIZED, PATIENCE, SHIFTED, Recipe
 from cayleygsp.nn import CayleyConv
 
 
@@ -42,15 +42,12 @@ def train(
 
     def loss(indices: Tensor) -> Tensor:
         here = training if recipe.batch == 0 else training[indices.to(device)]
-        scores = scores_at(network, inputs.x, here)
-        if model == DCNN:
-            return nn.functional.multi_margin_loss(scores.softmax(1), inputs.labels[here])
-        return nn.functional.cross_entropy(scores, inputs.labels[here])
+        return loss_of(scores_at(network, inputs.x, here), inputs.labels[here], recipe.objective)
 
     def evaluate() -> float:
         scores = scores_at(network, inputs.x, validation)
         labels = inputs.labels[validation]
-        seen["loss"] = float(nn.functional.cross_entropy(scores, labels))
+        seen["loss"] = float(loss_of(scores, labels, recipe.objective))
         return float((scores.argmax(1) == labels).double().mean())
 
     fit = Fit(
@@ -83,6 +80,13 @@ def train(
 def scores_at(network: nn.Module, x: Tensor, rows: Tensor) -> Tensor:
     """Return the scores of some vertices."""
     return network(x, rows) if isinstance(network, DiffusionNetwork) else network(x)[rows]
+
+
+def loss_of(scores: Tensor, labels: Tensor, objective: str) -> Tensor:
+    """Return the mean loss of scores, see :class:`~analysis.cora.settings.Recipe`."""
+    if objective == MARGIN:
+        return nn.functional.multi_margin_loss(scores.softmax(1), labels)
+    return nn.functional.cross_entropy(scores, labels)
 
 
 def with_setting(recipe: Recipe, run: Run) -> Recipe:
@@ -128,8 +132,11 @@ def make_optimizer(network: nn.Module, model: str, recipe: Recipe) -> torch.opti
     return kind([{"params": params, "lr": lr, "weight_decay": decay} for (lr, decay), params in groups.items()])
 
 
-def _filter_parameters(layer: CayleyConv) -> list[nn.Parameter]:
-    return [layer.log_zoom, layer.coeffs] if layer.shared_filter else [layer.log_zoom]
+def _filter_parameters(layer: CayleyConv) -> list[Tensor]:
+    """Return what is learned at the rate of the filters: with a zoom for each channel, the whole layer."""
+    if layer.shared_filter:
+        return [layer.log_zoom, layer.coeffs]
+    return [layer.log_zoom, layer.weight] if layer.zoom_per_channel else [layer.log_zoom]
 
 
 def learned(network: nn.Module, recipe: Recipe, inputs: Inputs) -> dict[str, Any]:
@@ -138,8 +145,9 @@ def learned(network: nn.Module, recipe: Recipe, inputs: Inputs) -> dict[str, Any
     Responses are those of the Laplacian that the layer takes, the combinatorial one where it is scaled.
     """
     layers = [m for m in network.modules() if isinstance(m, CayleyConv)]
-    if not layers or recipe.laplacian == SHIFTED:
-        return {"zooms": [float(layer.zoom.detach()) for layer in layers]} if layers else {}
+    zooms = [float(zoom) for layer in layers for zoom in layer.zoom.detach().reshape(-1)]
+    if not layers or recipe.laplacian == SHIFTED or recipe.zooms == CHANNEL:
+        return {"zooms": zooms} if layers else {}
     kind = NORMALIZED if recipe.laplacian == NORMALIZED else "combinatorial"
     lmax = float(inputs.combinatorial.lmax[0])
     lam = frequencies(kind, lmax)
@@ -148,6 +156,5 @@ def learned(network: nn.Module, recipe: Recipe, inputs: Inputs) -> dict[str, Any
         c = layer.coefficients().detach().double().cpu().numpy()
         g = responses_at(c, float(layer.zoom.detach()), lam, layer.order)
         curves.append((g if layer.shared_filter else np.sqrt((g**2).mean(axis=(1, 2)))).tolist())
-    zooms = [float(layer.zoom.detach()) for layer in layers]
     shown = {"kind": kind, "frequencies": lam.tolist(), "curves": curves, "zoom": layers[0].initial_zoom}
     return {"zooms": zooms, "responses": shown}

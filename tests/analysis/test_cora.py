@@ -21,7 +21,7 @@ from analysis import cora
 from analysis._checkpoint import Checkpoint
 from analysis._planetoid import load_planetoid
 from analysis._runner import Run
-from analysis.cora import orders, paper, responses, results, starts
+from analysis.cora import orders, paper, responses, results, studies
 from analysis.cora.data import Split, core_laplacian, load_graph, load_inputs, split_of
 from analysis.cora.layers import (
     Diffusion,
@@ -37,24 +37,30 @@ from analysis.cora.settings import (
     CAYLEY,
     CAYLEY16,
     CAYLEY64,
+    CHANNEL,
     CHEBNET,
     DCNN,
+    DECOUPLED,
+    ENTROPY,
     EXTENDED,
     GAT,
     GCN,
     LOSS,
+    MARGIN,
     MODELS,
     MONET,
     NAMES,
+    ONE,
     PATIENCE,
     RANDOM,
     RECIPES,
     STANDARD,
+    SWAPPED,
     WINDOW,
     Recipe,
     recipe_of,
 )
-from analysis.cora.training import is_kept, is_over, make_optimizer, train
+from analysis.cora.training import is_kept, is_over, loss_of, make_optimizer, train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from tests.analysis.helpers import run
 from tests.analysis.test_planetoid import SHARED
@@ -96,13 +102,46 @@ def test_the_quick_form_trains_and_says_so(tmp_path):
 
 def test_orders_and_responses_in_small(tmp_path):
     common = ["--quick", "--workers", "1", "--epochs", "3", "--work", str(tmp_path / "work")]
-    for show, module in (("orders", orders), ("starts", starts), ("responses", responses)):
+    shown = {"orders": orders, "responses": responses, **dict.fromkeys(("starts", "decoupled", "dcnn"), studies)}
+    for show, module in shown.items():
         folder = tmp_path / show
         assert cora.main([*common, "--show", show, "--results", str(folder)]) == 0
         document = json.loads((folder / "cora.json").read_text(encoding="utf-8"))
         assert module.markdown(document) == (folder / "cora.md").read_text(encoding="utf-8")
         assert (folder / "cora.png").stat().st_size > 1000
-    assert {one["split"] for one in document["learned"]} == {STANDARD, EXTENDED}
+        if show == "responses":
+            assert {one["split"] for one in document["learned"]} == {STANDARD, EXTENDED}
+
+
+def test_a_study_shows_test_accuracies_only_where_nothing_is_chosen():
+    for name, study in studies.STUDIES.items():
+        assert len({json.dumps(change) for change in study.tried}) == len(study.tried)
+        runs = [
+            {
+                "setting": change,
+                "numbers": {"validation": 0.5 + k / 100, "accuracy": 0.7, "validation_loss": 1.0, "best_epoch": 3},
+            }
+            for k, change in enumerate(study.tried)
+        ]
+        document = studies.collect(name, runs)
+        header, rows = studies.table(document)
+        assert ("test accuracy, %" in header) is (name == "dcnn")
+        assert all(len(row) == len(header) for row in rows)
+        assert all(row["test"] == (pytest.approx(70) if name == "dcnn" else None) for row in document["rows"])
+        for line in studies.findings(document):
+            assert "the best on the validation vertices is" in line
+    assert studies.label({"change": {"filter_lr": 0.001, "decay_on": "all"}}) == "filter lr 0.001, decay on all"
+
+
+def test_bars_that_stand_in_a_table_are_runs_of_the_table():
+    recipes = {model: recipe_of(model, EXTENDED) for model in orders.MODELS}
+    settings = orders.settings_of(quick=False)
+    short = [orders.changes(setting, recipes[setting["model"]]) for setting in settings]
+    assert {"model": CAYLEY} in short
+    assert {"model": CHEBNET} in short
+    numbers = {"accuracy": 0.5, "n_parameters": 1}
+    rows = orders.collect(recipes, [{"setting": setting, "numbers": numbers} for setting in short])["rows"]
+    assert [{name: row[name] for name in setting} for row, setting in zip(rows, settings, strict=True)] == settings
 
 
 def test_splits_of_cora_are_those_of_the_paper():
@@ -113,9 +152,12 @@ def test_splits_of_cora_are_those_of_the_paper():
     assert extended.train.tolist() == list(range(1708))
     np.testing.assert_array_equal(np.concatenate([extended.validation, extended.test]), standard.test)
     assert extended.validation.max() < extended.test.min()
+    swapped = split_of(graph, SWAPPED)
+    np.testing.assert_array_equal(swapped.test, extended.validation)
+    np.testing.assert_array_equal(swapped.validation, extended.test)
 
 
-@pytest.mark.parametrize("name", [STANDARD, EXTENDED, RANDOM])
+@pytest.mark.parametrize("name", [STANDARD, EXTENDED, SWAPPED, RANDOM])
 def test_splits_have_no_vertex_twice_and_only_labelled_ones(name):
     graph = load_graph("drawn")
     labels = graph.labels.copy()
@@ -137,7 +179,7 @@ def test_random_splits_have_the_same_number_of_every_class():
     np.testing.assert_array_equal(first.test, again.test)
     assert first.test.tolist() != other.test.tolist()
     assert isinstance(first, Split)
-    with pytest.raises(ValueError, match="`name` must be standard, extended or random, got half"):
+    with pytest.raises(ValueError, match="`name` must be one of standard, extended, swapped, random, got half"):
         split_of(graph, "half")
 
 
@@ -296,6 +338,43 @@ def test_diffusion_is_what_its_formula_says(drawn):
         torch.testing.assert_close(sparse, dense, rtol=1e-4, atol=1e-5)
 
 
+def test_loops_are_those_of_the_graph_with_ones_on_its_diagonal(drawn):
+    L = core_laplacian(drawn.graph, "normalized", 1.0).matrix.toarray()
+    A = drawn.graph.adjacency.toarray() + np.eye(drawn.graph.n_vertices)
+    root = 1 / np.sqrt(A.sum(axis=1))
+    np.testing.assert_allclose(L, np.eye(len(A)) - root[:, None] * A * root, atol=1e-12)
+    torch.testing.assert_close(drawn.with_loops(0.0).values, drawn.normalized.values)
+
+
+def test_a_decoupled_network_may_have_a_zoom_for_each_class(drawn):
+    networks = []
+    for zooms in (ONE, CHANNEL):
+        recipe = small(DECOUPLED, zooms=zooms, loops=1.0)
+        networks.append(make_network(DECOUPLED, recipe, drawn).eval())
+    one, many = networks
+    many.layers.load_state_dict(one.layers.state_dict())
+    assert many.propagate.zoom.shape == (4,)
+    torch.testing.assert_close(many(drawn.x), one(drawn.x), rtol=1e-3, atol=1e-4)  # they start as the same filter
+    groups = make_optimizer(many, DECOUPLED, recipe).param_groups
+    slow = [p for group in groups if group["lr"] == recipe.filter_lr for p in group["params"]]
+    assert {id(p) for p in slow} == {id(many.propagate.log_zoom), id(many.propagate.weight)}
+
+
+def test_the_hinge_loss_is_that_of_probabilities():
+    scores, labels = torch.tensor([[2.0, 0.0, 0.0]]), torch.tensor([0])
+    p = torch.softmax(scores, 1)[0]
+    expected = sum(max(0.0, 1 - float(p[0]) + float(p[k])) for k in (1, 2)) / 3
+    assert loss_of(scores, labels, MARGIN).item() == pytest.approx(expected)
+    assert loss_of(scores, labels, ENTROPY).item() == pytest.approx(-float(p[0].log()))
+
+
+def test_binary_words_are_diffused_as_ones(drawn):
+    X = diffused_features(drawn, 1, binary=True).to_dense()
+    words = (drawn.x.to_dense() > 0).float()
+    torch.testing.assert_close(X[:, : words.shape[1]], words)
+    np.testing.assert_allclose(X[:, words.shape[1] :], transition(drawn).toarray() @ words.numpy(), atol=1e-6)
+
+
 def test_rules_of_stopping():
     history = {"validation": [0.5, 0.6, 0.6, 0.6], "loss": [1.0, 0.8, 0.9, 0.7]}
     assert is_kept(history, PATIENCE)
@@ -371,6 +450,9 @@ def test_findings_follow_the_numbers():
     lines = results.findings({"rows": [row(CAYLEY16, 80.0), row(GCN, 81.5)]})
     assert "not within one deviation" in lines[0]
     assert "in the paper GCN <" in lines[2]
+    lines = results.findings({"rows": [{**row(CAYLEY16, 80.0), "cpu_seconds": 6.0, "n": 3}]})
+    assert "take 5.0 minutes of processor time" in lines[-1]
+    assert "2.5 minutes on two cores" in lines[-1]
     one = {"model": CAYLEY, "mean": 88.0, "sd": 0.5, "paper": 88.09, "validation": 86.0}
     lines = results.findings({"rows": [one], "config": {"split": EXTENDED}})
     assert "+2.00 to +2.00 points on the test half" in lines[-1]
