@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis import _runner
 from analysis._document import Document
 from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
 from analysis._planetoid import planetoid_files
-from analysis._runner import Experiment, Run
+from analysis._runner import Experiment, Run, compute_or_read
 from analysis._script import Script, Step
 from analysis._tables import Table
 from analysis.cora import orders, responses, studies
 from analysis.cora.figure import draw
 from analysis.cora.page import markdown
+from analysis.cora.recorded import recorded_runs
 from analysis.cora.results import accuracy_table, collect, findings
 from analysis.cora.settings import (
     APPNP,
@@ -59,12 +58,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder of the data (default: CAYLEYGSP_DATA, a cache, a download)"
     )
+    parser.add_argument(
+        "--recorded",
+        type=Path,
+        metavar="FILE",
+        help="take the runs with the same recipe from this JSON file of a table in the place of training them",
+    )
     parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
     check_experiment_arguments(parser, args)
+    if args.recorded and not args.recorded.is_file():
+        parser.error(f"--recorded must be a file, got {args.recorded}")
     args.model = list(dict.fromkeys(args.model or default_models(args.config.split, args.quick)))
     try:
         for model in args.model:
@@ -97,13 +104,13 @@ def recipe_for(args: argparse.Namespace, model: str, split: str | None = None) -
 
 
 def results_of(args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run]) -> list[Document]:
-    """Train what is not trained yet, unless that is not wanted; return the results."""
-    job = functools.partial(train, data=args.data)
-    experiment = Experiment(recipe.dataset, recipe, runs, job)
-    if args.finished:  # read as they are, while another process may compute more of them
-        paths = (args.work / experiment.folder_name / f"{run.key}.json" for run in runs)
-        return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
-    return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
+    """Return the results of runs in their order: those that are recorded, then those that are or get finished."""
+    recorded = recorded_runs(args.recorded, recipe) if args.recorded else []
+    by_key = {Run(result["setting"], result["seed"]).key: result for result in recorded}
+    missing = [run for run in runs if run.key not in by_key]
+    experiment = Experiment(recipe.dataset, recipe, missing, functools.partial(train, data=args.data))
+    by_key |= {Run(result["setting"], result["seed"]).key: result for result in compute_or_read(experiment, args)}
+    return [by_key[run.key] for run in runs if run.key in by_key]
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:

@@ -490,3 +490,20 @@ def test_every_model_has_a_recipe_and_finished_runs_alone_are_written(tmp_path):
     cora.compute([*argv, "--runs", "1"], quiet=True)
     _, document = cora.compute([*argv, "--runs", "2", "--finished"], quiet=True)
     assert [row["n"] for row in document["rows"]] == [1]
+
+
+def test_runs_of_a_recorded_table_with_the_same_recipe_are_taken_over(tmp_path):
+    argv = ["--quick", "--model", CHEBNET, "--workers", "1", "--epochs", "2"]
+    _, document = cora.compute([*argv, "--runs", "2", "--work", str(tmp_path / "a")], quiet=True)
+    path = tmp_path / "table.json"
+    for row in document["rows"]:
+        del row["recipe"]["words"]  # as in a table from before there was such a setting
+    path.write_text(json.dumps(document), encoding="utf-8")
+    again = [*argv, "--runs", "3", "--recorded", str(path), "--work", str(tmp_path / "b")]
+    _, more = cora.compute(again, quiet=True)
+    assert [run["numbers"] for run in more["runs"]][:2] == [run["numbers"] for run in document["runs"]]
+    assert len(list((tmp_path / "b").glob("*/model=*.json"))) == 1
+    _, others = cora.compute([*again, "--finished", "--lr", "0.5"], quiet=True)
+    assert others["rows"] == []
+    with pytest.raises(SystemExit):
+        cora.main(["--quick", "--recorded", str(tmp_path / "nothing.json")])

@@ -1,0 +1,33 @@
+"""Runs that a recorded table holds, so that they need not be trained again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+from analysis._document import Document
+from analysis.cora.settings import Recipe
+
+
+def recorded_runs(path: Path, recipe: Recipe) -> list[Document]:
+    """Return the runs of a recorded table whose recipe is the one that is wanted, as the runner returns them.
+
+    Settings that the table does not know are taken for the defaults. Learned responses are not recorded with a table.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        JSON file of an earlier call.
+    recipe : Recipe
+        What is wanted.
+    """
+    document = json.loads(path.read_text(encoding="utf-8"))
+    wanted, defaults = _plain(recipe), _plain(Recipe())
+    models = [row["model"] for row in document["rows"] if {**defaults, **row["recipe"]} == wanted]
+    return [run for run in document["runs"] if run["setting"]["model"] in models]
+
+
+def _plain(recipe: Recipe) -> Document:
+    """Return a recipe as JSON has it."""
+    return json.loads(json.dumps(dataclasses.asdict(recipe)))
