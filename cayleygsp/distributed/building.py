@@ -18,7 +18,7 @@ from cayleygsp.distributed.folder import check_new_folder, write_folder, write_m
 from cayleygsp.distributed.partition import METIS_ENTRIES, check_labels, order_labels, partition_labels
 from cayleygsp.distributed.parts import Part, complete_rows, is_range
 from cayleygsp.distributed.streaming import StreamingPartition
-from cayleygsp.io.limits import InputError
+from cayleygsp.io.limits import InputError, check_memory
 
 #: Ways to cut an edge list that are known by name.
 EDGE_PARTITIONS = ("auto", "metis", "order", "streaming")
@@ -97,6 +97,7 @@ def _count_entries(files: Sequence[Path], n_vertices: int | None) -> IntArray:
             if n_vertices is not None and largest >= n_vertices:
                 raise InputError(f"{quoted(file)} must have vertices below `n_vertices` = {n_vertices}, got {largest}")
             if largest >= counts.size:
+                check_memory(file, f"an edge list up to vertex {largest:,}, vertices from 0 on,", 24 * (largest + 1))
                 counts = np.append(counts, np.zeros(max(largest + 1, 2 * counts.size) - counts.size, np.int64))
             counts += np.bincount(edges.ends.ravel(), minlength=counts.size)
     if n_vertices is None:

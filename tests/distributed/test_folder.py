@@ -89,6 +89,7 @@ def test_long_texts_are_read_in_blocks(tmp_path, monkeypatch):
         ("0 1 -2\n", "edge 1: expected vertices from 0 on and a finite weight of at least 0, got 0 1 -2"),
         ("0 1 inf\n", "a finite weight"),
         ("-1 1\n", "vertices from 0 on"),
+        ("0 1000000000000000\n", "up to vertex 1,000,000,000,000,000, vertices from 0 on, would need about"),
         ("\n", "at least one edge, or `n_vertices` must be given"),
     ],
 )
