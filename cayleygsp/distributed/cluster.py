@@ -19,6 +19,7 @@ import numpy as np
 from dask._task_spec import Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Client, Future, wait
+from distributed import TimeoutError as WaitedTooLong
 
 from cayleygsp._typing import Array
 from cayleygsp.distributed.executor import Executor, Handle, Kept
@@ -193,7 +194,7 @@ class ClusterExecutor(Executor):
         """Return when tasks have ended, well or not."""
         pending = list(futures)
         while pending:
-            with suppress(TimeoutError):
+            with suppress(WaitedTooLong):  # another class than the built-in one before Python 3.11
                 wait(pending, timeout=_PATIENCE)
             pending = [future for future in pending if future.status == "pending"]
             if pending:

@@ -63,7 +63,7 @@ def executor_of(client: Any, n_parts: int) -> Executor:
     if isinstance(client, str) and client == "synchronous":
         return Synchronous()
     try:
-        import distributed  # noqa: F401
+        import distributed
     except ImportError:
         raise ImportError(
             "graphs in parts need dask.distributed: install the extra 'distributed', or take client='synchronous'"
@@ -73,7 +73,7 @@ def executor_of(client: Any, n_parts: int) -> Executor:
     connected = connect(client)
     try:
         connected.wait_for_workers(1, timeout=WORKER_SECONDS)
-    except TimeoutError:
+    except distributed.TimeoutError:
         raise ConnectionError(
             f"the scheduler at {connected.scheduler.address} has no workers, and none came in {WORKER_SECONDS:g} s"
         ) from None
@@ -126,13 +126,14 @@ def connect(client: Any) -> Client:
 
 def _at_address(address: str) -> Client:
     from distributed import Client
+    from distributed import TimeoutError as WaitedTooLong
 
     log = logging.getLogger("distributed.client")
     level = log.level
     log.setLevel(logging.CRITICAL)  # the error says it
     try:
         return Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, WaitedTooLong, ValueError) as error:
         raise ConnectionError(
             f"no scheduler answers at {address!r} within {CONNECT_SECONDS:g} s: is it running, and is the address "
             f"right (such as tcp://host:8786)? ({type(error).__name__})"
