@@ -127,4 +127,4 @@ html_sidebars = {"index": []}
 # what third parties say about themselves on current versions, as in the tests
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"pygsp.*")
 warnings.filterwarnings("ignore", "Input has data type int64", FutureWarning)  # PyGSP's road network
-logging.getLogger("pygsp").setLevel(logging.WARNING)
+logging.disable(logging.DEBUG)  # PyGSP tells on stderr how it searches for neighbours
