@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 
 from analysis._comparison import HEADER, notes, table_cells
 from analysis._document import Document
@@ -18,27 +21,30 @@ from analysis.benchmark_peers.page import draw, markdown
 from analysis.benchmark_peers.roofline import roofline_rows
 from analysis.benchmark_peers.settings import QUICK, Sizes
 
-PARTS = (
-    chebyshev_rows,
-    busy_rows,
-    cayley_rows,
-    exact_rows,
-    factored_rows,
-    krylov_rows,
-    overhead_rows,
-    roofline_rows,
-)
+# The groups of rows, and how many steps each tells of.
+PARTS = {
+    "grid": (chebyshev_rows, 3),
+    "busy": (busy_rows, 1),
+    "jacobi": (cayley_rows, 4),
+    "exact": (exact_rows, 1),
+    "factored": (factored_rows, 1),
+    "krylov": (krylov_rows, 9),
+    "overhead": (overhead_rows, 1),
+    "roofline": (roofline_rows, 9),
+}
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
-    """Measure all groups of rows."""
+    """Measure all groups of rows, or those that were asked for."""
     sizes = QUICK if args.quick else Sizes()
-    return {"rows": [row for part in PARTS for row in part(sizes, args, step)]}
+    return {"rows": [row for name in args.only or PARTS for row in PARTS[name][0](sizes, args, step)]}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
     add_repeats(parser)
+    groups = ", ".join(PARTS)
+    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="GROUP", help=f"some of {groups} (default: all)")
     parser.add_argument(
         "--jacobi-seconds", type=float, help="longest run of Jacobi to the same error (default: 60, quick: 0.3)"
     )
@@ -62,8 +68,13 @@ SCRIPT = Script(
     draw,
     tables=lambda document: [Table("Speed against peers", HEADER, [table_cells(row) for row in document["rows"]])],
     lines=notes,
-    steps=lambda args: 27,
+    steps=lambda args: sum(PARTS[name][1] for name in args.only or PARTS),
     arguments=add_arguments,
     check=check_arguments,
 )
-main = SCRIPT.main
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the script; some of the groups alone get files of their own name."""
+    only = SCRIPT.parse(sys.argv[1:] if argv is None else argv).only
+    return replace(SCRIPT, output="_".join([SCRIPT.name, *(only or ())])).main(argv)

@@ -36,6 +36,17 @@ def test_peers_are_all_there(peers):
     assert {8.0, 3.0, 100.0, 200.0, 80.0} <= set(targets)
 
 
+def test_groups_of_rows_alone_get_files_of_their_own(tmp_path):
+    args = ["--quick", "--repeats", "1", "--only", "overhead", "--results", str(tmp_path)]
+    assert benchmark_peers.main(args) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"benchmark_peers_overhead.{e}" for e in ("json", "md", "png")
+    }
+    page = (tmp_path / "benchmark_peers_overhead.md").read_text(encoding="utf-8")
+    assert "one call" in page
+    assert "STREAM triad" not in page
+
+
 def test_peer_rows_hold_positive_figures_with_their_spread(peers):
     for row in peers[0]["rows"]:
         assert 0 < row["value"]["low"] <= row["value"]["median"] <= row["value"]["high"], row["work"]
