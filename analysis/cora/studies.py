@@ -13,6 +13,7 @@ from analysis._document import Document, page
 from analysis._experiment import grouped
 from analysis._figures import plain_axes
 from analysis._tables import markdown_table
+from analysis.cora import paper
 from analysis.cora.results import run_lines, setting_text
 from analysis.cora.settings import (
     ALL,
@@ -207,13 +208,29 @@ def table(document: Document) -> tuple[list[str], list[list[str]]]:
 
 
 def findings(document: Document) -> list[str]:
-    """Say which change has the best validation accuracy, for each model."""
-    if STUDIES[document["study"]].with_test:
-        return []
+    """Say which change has the best validation accuracy, for each model; or on which side of the paper's they are."""
+    study = STUDIES[document["study"]]
+    if study.with_test:
+        return _beside_paper(study, document["rows"])
     sentences = []
     for model in dict.fromkeys(row["model"] for row in document["rows"]):
         best = max((row for row in document["rows"] if row["model"] == model), key=lambda row: row["mean"])
         sentences.append(f"{NAMES[model]}: the best on the validation vertices is {label(best)}, {best['mean']:.2f}.")
+    return sentences
+
+
+def _beside_paper(study: Study, rows: Sequence[Document]) -> list[str]:
+    """Say which changes bring the test accuracy below the paper's, and which leave it above."""
+    sentences = []
+    for model in dict.fromkeys(row["model"] for row in rows):
+        theirs = paper.ACCURACY[study.split][model]
+        for side in ("below", "at or above"):
+            texts = [
+                f"{label(row)} ({row['test']:.2f})"
+                for row in rows
+                if row["model"] == model and (row["test"] < theirs) == (side == "below")
+            ]
+            sentences.append(f"{NAMES[model]}, {side} the paper's {theirs:g}: {'; '.join(texts) or 'none'}.")
     return sentences
 
 
