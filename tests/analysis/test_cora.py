@@ -62,6 +62,7 @@ from analysis.cora.settings import (
 )
 from analysis.cora.training import is_kept, is_over, loss_of, make_optimizer, train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
+from cayleygsp.responses.basis import power_basis
 from tests.analysis.helpers import run
 from tests.analysis.test_planetoid import SHARED
 
@@ -322,6 +323,13 @@ def test_a_shared_filter_starts_as_a_low_pass():
     with torch.no_grad():
         layer.weight.fill_(1.0)
     np.testing.assert_allclose(layer.responses(lam)[:, 0, 0], 0.1 / (0.1 + 0.9 * lam), atol=0.05)
+
+
+def test_the_decoupled_network_starts_as_personalized_pagerank():
+    recipe = recipe_of(DECOUPLED, STANDARD)
+    lam = np.linspace(0, 2, 2001)
+    response = power_basis(recipe.order, recipe.zoom * lam, real=False) @ start_coefficients(recipe)
+    assert np.abs(response - recipe.alpha / (recipe.alpha + (1 - recipe.alpha) * lam)).max() < 0.003
 
 
 def test_diffusion_is_what_its_formula_says(drawn):
