@@ -10,10 +10,13 @@ from analysis._document import Document
 from analysis._experiment import beside, grouped
 from analysis._tables import format_seconds
 from analysis.movielens import paper
-from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, MOVIELENS, NAMES, ORTHOGONAL, PAPER
+from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, MODELS, MOVIELENS, NAMES, ORTHOGONAL, PAPER
 
 # Steps that the course of the training is shown at.
 _SHOWN = (0, 100, 500, 1000, 2000, 5000)
+
+# Networks that are compared with each other: with as many coefficients, and with fewer.
+_COMPARED = ((CAYLEY, CHEB8), (JACOBI, CHEB8), (ORTHOGONAL, CHEB8), (CAYLEY, CHEB4), (CHEB8, CHEB4))
 
 # Distance to the paper's figure that counts as the same.
 MARGIN = 0.005
@@ -23,6 +26,7 @@ def collect(data: str, networks: Sequence[Document], baselines: Sequence[Documen
     """Return one row per model and protocol, the course of the training, and every run without its course."""
     rows = [_row(row, networks, data) for row in grouped(networks, "rmse")]
     rows += [_row(row, baselines, data) for row in grouped(baselines, "rmse")]
+    rows.sort(key=lambda row: MODELS.index(row["model"]))
     kept = [
         {**run, "numbers": {name: value for name, value in run["numbers"].items() if name not in _CURVES}}
         for run in [*networks, *baselines]
@@ -119,7 +123,8 @@ def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of what a network costs; times are processor time of one thread, taken in turns."""
     networks = [row for row in document["rows"] if row["n_parameters"] is not None]
     # the paper's protocol where there are both
-    by_model = {row["model"]: row for row in sorted(networks, key=lambda row: row["protocol"] == PAPER)}
+    by_model = {row["model"]: row for row in networks}
+    by_model |= {row["model"]: row for row in networks if row["protocol"] == PAPER}
     times = document["costs"]["networks"]
     rows = []
     for model, row in by_model.items():
@@ -134,12 +139,12 @@ def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
     return ["network", "parameters", "training step", "test", "ratio (the paper's)", "zooms, users and movies"], rows
 
 
-def errors_at_equal_steps(document: Document) -> tuple[dict[str, float], int]:
+def errors_at_equal_steps(document: Document, models: Sequence[str]) -> tuple[dict[str, float], int]:
     """Return the errors of networks with the lowest training loss within the steps that all have, and these steps.
 
-    Where all networks are finished, these are the means of the table.
+    Where all are finished, these are the means of the table.
     """
-    curves = [curve for curve in document["curves"] if curve["protocol"] == PAPER]
+    curves = [curve for curve in document["curves"] if curve["protocol"] == PAPER and curve["model"] in models]
     steps = min((curve["every"] * len(curve["loss"]) for curve in curves), default=0)
     errors: dict[str, list[float]] = {}
     for curve in curves:
@@ -170,17 +175,14 @@ def findings(document: Document) -> list[str]:
 
 
 def _comparisons(document: Document) -> list[str]:
-    """Compare networks with each other, after as many steps as all of them have."""
-    means, steps = errors_at_equal_steps(document)
-    when = "" if steps == document["config"]["steps"] else f"After {steps:,} steps of all networks: "
+    """Compare networks with each other, after as many steps as both have."""
     sentences = []
-    for model in (CAYLEY, JACOBI, ORTHOGONAL):
-        if model in means and CHEB8 in means:
-            word = "at or below" if means[model] <= means[CHEB8] else "above"
-            text = f"{means[model]:.4f} and {means[CHEB8]:.4f}"
-            sentences.append(f"{NAMES[model]} is {word} Chebyshev filters with as many coefficients (r = 8), {text}.")
-    if CHEB4 in means and CHEB8 in means:
-        word = "at or below" if means[CHEB8] <= means[CHEB4] else "above"
-        text = f"{means[CHEB8]:.4f} and {means[CHEB4]:.4f}"
-        sentences.append(f"Chebyshev filters of order 8 are {word} those of order 4, {text}.")
-    return [f"{when}{sentence}" for sentence in sentences]
+    for pair in _COMPARED:
+        errors, steps = errors_at_equal_steps(document, pair)
+        if len(errors) == len(pair):
+            first, second = (errors[model] for model in pair)
+            when = "" if steps == document["config"]["steps"] else f"After {steps:,} steps, "
+            word = "at or below" if first <= second else "above"
+            names = f"{NAMES[pair[0]]} is {word} {NAMES[pair[1]]}"
+            sentences.append(f"{when}{names}: {first:.4f} and {second:.4f}.")
+    return sentences

@@ -73,20 +73,25 @@ def test_findings_can_turn_out_either_way(ran):
     document = networks_with(ran[0], losses, {CHEB4: [1.1, 0.930], CHEB8: [1.1, 0.926], CAYLEY: [1.1, 0.924]})
     sentences = movielens.findings(document)
     assert sentences[0] == "sRGCNN, Chebyshev, r = 4 is within 0.005 of the paper's 0.929."
-    assert "our series is at or below Chebyshev" in sentences[3]
-    assert sentences[4] == "Chebyshev filters of order 8 are at or below those of order 4, 0.9260 and 0.9300."
+    names = [NAMES[model] for model in (CAYLEY, CHEB4, CHEB8)]
+    assert sentences[3:] == [
+        f"{names[0]} is at or below {names[2]}: 0.9240 and 0.9260.",
+        f"{names[0]} is at or below {names[1]}: 0.9240 and 0.9300.",
+        f"{names[2]} is at or below {names[1]}: 0.9260 and 0.9300.",
+    ]
     document = networks_with(ran[0], losses, {CHEB4: [1.1, 0.8], CHEB8: [1.1, 0.9], CAYLEY: [1.1, 0.924]})
     sentences = movielens.findings(document)
     assert "is not within 0.005" in sentences[0]
-    assert "our series is above" in sentences[3]
-    assert sentences[4] == "Chebyshev filters of order 8 are above those of order 4, 0.9000 and 0.8000."
+    assert sentences[3] == f"{names[0]} is above {names[2]}: 0.9240 and 0.9000."
+    assert sentences[5] == f"{names[2]} is above {names[1]}: 0.9000 and 0.8000."
 
 
 def test_networks_are_compared_after_equal_steps(ran):
     errors = {CHEB4: [1.2, 1.1], CHEB8: [1.3]}
     document = networks_with(ran[0], [0.9, 1.0], errors)
-    assert errors_at_equal_steps(document) == ({CHEB4: 1.2, CHEB8: 1.3}, 10)
-    assert "After 10 steps of all networks: Chebyshev filters of order 8 are above" in movielens.findings(document)[2]
+    assert errors_at_equal_steps(document, (CHEB8, CHEB4)) == ({CHEB4: 1.2, CHEB8: 1.3}, 10)
+    expected = f"After 10 steps, {NAMES[CHEB8]} is above {NAMES[CHEB4]}: 1.3000 and 1.2000."
+    assert movielens.findings(document)[2] == expected
 
 
 def test_unfinished_networks_are_written_down_as_far_as_they_are(tmp_path):
