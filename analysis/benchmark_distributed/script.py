@@ -26,10 +26,8 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     weak = min(settings.QUICK_WEAK if quick else settings.WEAK, args.max_vertices)
     step("a graph beyond the memory of a worker")
     limited = None if quick or args.no_limit else measure_limited(args.seed)
-    largest = min(settings.QUICK_TARGET if quick else settings.TARGET, args.max_vertices)
     runs: list[Document] = []
     costs: Document = {}
-    target: Document = {}
     for n_workers in settings.QUICK_WORKERS if quick else settings.WORKERS:
         step(f"{n_workers} workers")
         with worker_processes(n_workers) as client:
@@ -40,14 +38,16 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
                     runs.append({"scaling": kind, **run})
             if n_workers == 2:
                 costs = {**task_costs(client, degree), "bandwidth": bandwidth(client)}
-                step("two workers against two threads")
-                target = measure_run(
-                    client, "grid", graph_of("grid", largest, args.seed), 2, degree, args.repeats, args.seed
-                )
     step("halos")
     parts = settings.QUICK_HALO_PARTS if quick else settings.HALO_PARTS
     size = settings.QUICK_HALO_VERTICES if quick else settings.HALO_VERTICES
     halos = [row for name in GRAPHS for row in halo_rows(name, size, parts, args.seed)]
+    step("two workers against two threads")
+    n_vertices = min(settings.QUICK_TARGET if quick else settings.TARGET, args.max_vertices)
+    with worker_processes(2) as client:
+        target = measure_run(
+            client, "grid", graph_of("grid", n_vertices, args.seed), 2, degree, args.repeats, args.seed
+        )
     alone = [run for run in runs if (run["scaling"], run["n_workers"]) == ("strong", 1)]
     costs["entry_seconds"] = {run["graph"]: run["one_process"]["median"] / (run["n_entries"] * degree) for run in alone}
     return {
