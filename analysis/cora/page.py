@@ -45,4 +45,9 @@ def markdown(document: Document) -> str:
         "that are learned; the paper's count no biases, zooms and filters of shared layers. Processor time is that of "
         "one thread on a machine that did other work too.",
     ]
+    if document.get("recorded"):
+        lines[-1] += (
+            " Runs of an earlier table with the same settings were taken over with the times of the machine that made "
+            "them, which may be another one; the JSON file has the date of each."
+        )
     return page(f"Citation network: the {config['split']} split", document, *lines, facts=run_lines(document))

@@ -120,7 +120,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     results = []
     for model, recipe in recipes.items():
         results += results_of(args, recipe, [Run({"model": model}, seed) for seed in seeds])
-    return experiment_facts(args) | collect(recipes, results)
+    return experiment_facts(args) | {"recorded": args.recorded is not None} | collect(recipes, results)
 
 
 def measure_orders(args: argparse.Namespace, step: Step) -> Document:

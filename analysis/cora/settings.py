@@ -173,7 +173,7 @@ _DCNN = Recipe(
     objective=MARGIN,
 )
 _PAIRS = Recipe(split=EXTENDED, lr=0.02, filter_lr=0.02, epochs=200, patience=20, rule=LOSS)
-_CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.02, epochs=200, patience=20, rule=LOSS)
+_CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.01, epochs=400, patience=30, rule=LOSS)
 _APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, decay=5e-3, decay_on=FIRST, epochs=300, rule=LOSS)
 _DECOUPLED = Recipe(
     hidden=(64,),

@@ -514,6 +514,8 @@ def test_runs_of_a_recorded_table_with_the_same_recipe_are_taken_over(tmp_path):
     again = [*argv, "--runs", "3", "--recorded", str(path), "--work", str(tmp_path / "b")]
     _, more = cora.compute(again, quiet=True)
     assert [run["numbers"] for run in more["runs"]][:2] == [run["numbers"] for run in document["runs"]]
+    assert "were taken over" in cora.markdown(more)
+    assert "were taken over" not in cora.markdown(document)
     assert len(list((tmp_path / "b").glob("*/model=*.json"))) == 1
     _, others = cora.compute([*again, "--finished", "--lr", "0.5"], quiet=True)
     assert others["rows"] == []
