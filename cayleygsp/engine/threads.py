@@ -224,7 +224,7 @@ def run(
     KeyboardInterrupt
         Within a fraction of a second; what was computed is then worth nothing.
     """
-    if n_chunks == 0 or n_steps == 0:
+    if n_chunks == 0 or n_steps == 0 or numbers == 0:
         return
     n_threads = min(useful_threads(numbers, n_steps) if n_threads is None else n_threads, n_chunks)
     per_chunk = -(-numbers // n_chunks)

@@ -183,7 +183,8 @@ def convolution(
             Y = terms(L.to(dtype), x.to(dtype), None if a is None else a[:n_blocks], n_terms)
             Y = Y.to(x.dtype)
             rows = Y.view(batch * n, n_blocks * f_in)[:, : size * f_in]
-            y = (rows @ weight.reshape(size * f_in, f_out)).view(batch, n, f_out)
+            y = x.new_empty((batch, n, f_out))  # no view, so that it may be changed in place
+            torch.mm(rows, weight.reshape(size * f_in, f_out), out=y.view(batch * n, f_out))
             return y, Y if n_kept else x.new_empty(0)
         mixed = x.reshape(batch * n, f_in) @ weight.transpose(0, 1).reshape(f_in, size * f_out)
         blocks = mixed.view(batch, n, size, f_out).to(dtype)
@@ -246,7 +247,7 @@ def convolution_backward(
         rows = gradient.reshape(batch * n, f_out)
         if x is None:
             if need_weight or need_zoom:
-                dw_all = kept.view(batch * n, -1).to(dtype).T @ rows.to(dtype)
+                dw_all = kept.view(batch * n, kept.shape[2] * f_in).to(dtype).T @ rows.to(dtype)
                 dw_all = dw_all.view(kept.shape[2], f_in, f_out)
             if need_x:
                 spread = rows @ weight.reshape(size * f_in, f_out).T

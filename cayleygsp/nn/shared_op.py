@@ -75,7 +75,8 @@ def _filtered(
         order = order_of(basis, size)
         a, n_terms = series_coefficients(log_zoom, x.new_empty(0, dtype=dtype), L, basis, order, tol, bound, hint)
         assert a is not None
-        return terms(L, x.to(dtype), coeffs.to(dtype)[None] @ a[:size], n_terms)[:, :, 0].to(x.dtype)
+        y = terms(L, x.to(dtype), coeffs.to(dtype)[None] @ a[:size], n_terms)
+        return y.squeeze_(2).to(x.dtype)  # no view, so that it may be changed in place
 
 
 def _differentiated(

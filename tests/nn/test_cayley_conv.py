@@ -118,6 +118,26 @@ def test_edgeless_graph_is_finite():
     np.testing.assert_allclose(y.detach(), x.numpy() @ layer.responses([0.0])[0], atol=1e-12)
 
 
+@pytest.mark.parametrize("form", ["full", "shared", "zooms"])
+@pytest.mark.parametrize("sides", [(3, 2), (2, 3)])
+@pytest.mark.parametrize("method", METHODS)
+def test_outputs_may_be_changed_in_place_and_batches_may_be_empty(method, form, sides):
+    _, prepared = random_graph()
+    layer = CayleyConv(*sides, 2, bias=False, method=method, **FORMS[form]).double()
+    x = signals(13, sides[0])
+    layer(x, prepared).relu().sum().backward()
+    expected = [p.grad.clone() for p in layer.parameters()]
+    layer.zero_grad()
+    layer(x, prepared).relu_().sum().backward()
+    assert all(torch.equal(p.grad, one) for p, one in zip(layer.parameters(), expected, strict=True))
+    layer.zero_grad()
+    empty = torch.zeros(0, 13, sides[0], dtype=torch.float64, requires_grad=True)
+    y = layer(empty, prepared)
+    y.sum().backward()
+    assert (y.shape, empty.grad.shape) == ((0, 13, sides[1]), empty.shape)
+    assert all(p.grad is None or not p.grad.any() for p in layer.parameters())
+
+
 def test_relabelling_vertices_relabels_the_output():
     W, order = random_adjacency(13, 0), np.random.default_rng(0).permutation(13)
     layer, x = make(2, 3), signals(13, 2)
