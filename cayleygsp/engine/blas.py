@@ -1,12 +1,13 @@
 """One thread for the dense products inside sparse factorisations.
 
 SuperLU multiplies thousands of small dense blocks. OpenBLAS splits each among its threads, which wait for each other
-actively: with two threads a factorisation takes up to eight times as long as with one.
+actively: with two threads a factorisation can take many times as long as with one.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -46,9 +47,19 @@ def blas_threads() -> Threads | None:
 class _Users:
     """Who wants one thread now, and how many threads there were before the first of them."""
 
-    lock = Lock()
-    count = 0
-    before = 1
+    def __init__(self) -> None:
+        self.before = 1
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: a forked child has none of its parent's threads, one of which may hold the lock."""
+        self.lock = Lock()
+        self.count = 0
+
+
+_USERS = _Users()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_USERS.forget)
 
 
 @contextmanager
@@ -66,15 +77,15 @@ def one_blas_thread() -> Iterator[None]:
     if threads is None:
         yield
         return
-    with _Users.lock:
-        if _Users.count == 0:
-            _Users.before = threads.get()
+    with _USERS.lock:
+        if _USERS.count == 0:
+            _USERS.before = threads.get()
             threads.set(1)
-        _Users.count += 1
+        _USERS.count += 1
     try:
         yield
     finally:
-        with _Users.lock:
-            _Users.count -= 1
-            if _Users.count == 0:
-                threads.set(_Users.before)
+        with _USERS.lock:
+            _USERS.count = max(_USERS.count - 1, 0)
+            if _USERS.count == 0:
+                threads.set(_USERS.before)

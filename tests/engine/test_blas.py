@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -54,6 +57,36 @@ def test_blocks_of_several_threads_at_a_time_give_the_threads_back(library):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(enter, range(400)))
     assert library.n_threads == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked processes")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_that_is_forked_beside_a_thread_with_the_lock_does_not_wait_for_it(monkeypatch):
+    inside, leave = Event(), Event()
+
+    def get():
+        inside.set()  # the lock is held here
+        leave.wait(10)
+        return 4
+
+    monkeypatch.setattr(blas, "blas_threads", lambda: blas.Threads(get, lambda n_threads: None))
+
+    def enter():
+        with blas.one_blas_thread():
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(enter)
+        assert inside.wait(10)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(5)
+            blas.blas_threads = lambda: blas.Threads(lambda: 4, lambda n_threads: None)
+            enter()
+            os._exit(0)
+        leave.set()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        future.result()
 
 
 def test_factorisations_and_their_solves_have_one_thread(library, monkeypatch):
