@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -84,7 +85,7 @@ def _told(dL: DistributedLaplacian, tell: Callable[[str], None]) -> DistributedL
 
 def is_parts(name: str, options: ClusterOptions) -> bool:
     """Return whether a graph is a folder of parts; reject one without a cluster, or with another number of parts."""
-    if not Path(name, "manifest.json").is_file():
+    if not os.path.isfile(Path(name, "manifest.json")):  # Path.is_file raises for a name that is too long
         return False
     if options.cluster is None and options.workers is None:
         raise BadInput(f"{quoted(Path(name))} is a folder of parts: give --cluster or --workers")

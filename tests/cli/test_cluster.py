@@ -50,6 +50,11 @@ def test_a_folder_of_parts_is_filtered_without_the_graph_in_one_memory(folder, c
         assert message in refused(capsys, "filter", "parts", *arguments, *options, "-o", "x.npy")
 
 
+def test_a_name_that_no_file_can_have_is_no_folder_of_parts(folder, capsys):
+    arguments = ("f.npy", "--pass", "heat:2", "-o", "y.npy")
+    assert "must have one of the endings" in refused(capsys, "filter", "a" * 300, *arguments)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
