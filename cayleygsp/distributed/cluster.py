@@ -194,7 +194,8 @@ class ClusterExecutor(Executor):
         """Return when tasks have ended, well or not."""
         pending = list(futures)
         while pending:
-            with suppress(WaitedTooLong):  # another class than the built-in one before Python 3.11
+            # another class than the built-in one before Python 3.11; and the client need not be the current one
+            with suppress(WaitedTooLong), self.client.as_current():
                 wait(pending, timeout=_PATIENCE)
             pending = [future for future in pending if future.status == "pending"]
             if pending:

@@ -341,12 +341,14 @@ class DistributedLaplacian(Laplacian):
         """Bring signals of shape (…, n, m) to their parts, and answers of shape (n_answers, n, m) back."""
         with self.lock:
             vertices = [self.store.part(p).vertices for p in range(self.n_parts)]
-            pieces = [self.executor.put(p, self._rows_of(f, p, own)) for p, own in enumerate(vertices)]
-            answers, note = work(pieces)
-            out = np.empty((n_answers, *f.shape[-2:]), dtype)
-            for own, y in zip(vertices, self.executor.values(answers), strict=True):
-                out[:, own] = y
-            self.executor.close()
+            try:
+                pieces = [self.executor.put(p, self._rows_of(f, p, own)) for p, own in enumerate(vertices)]
+                answers, note = work(pieces)
+                out = np.empty((n_answers, *f.shape[-2:]), dtype)
+                for own, y in zip(vertices, self.executor.values(answers), strict=True):
+                    out[:, own] = y
+            finally:
+                self.executor.close()
         return out, note
 
     def _rows_of(self, f: Array, p: int, vertices: IntArray) -> Array:

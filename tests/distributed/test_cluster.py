@@ -172,6 +172,26 @@ def test_large_signals_go_through_files_that_workers_see(client, tmp_path, monke
     assert list(here.iterdir()) == []
 
 
+def test_the_client_need_not_be_the_current_one(client, monkeypatch):
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    dL = DistributedLaplacian.from_graph(GRID, 2, client=client)
+    f = np.random.default_rng(0).standard_normal(GRID.n_vertices)
+    np.testing.assert_allclose(cg.KernelFilter(dL, HEAT, tol=1e-9) @ f, local(f)[0], atol=1e-12)
+
+
+def test_work_that_is_broken_off_leaves_no_files(client, monkeypatch):
+    monkeypatch.setattr("cayleygsp.distributed.cluster._SMALL_BYTES", 100)
+    dL = DistributedLaplacian.from_graph(GRID, 2, client=client, degrees_per_exchange=2, keep_every=4)
+
+    def stop(degree, of):
+        raise KeyboardInterrupt
+
+    dL.progress = stop
+    with pytest.raises(KeyboardInterrupt):
+        cg.KernelFilter(dL, HEAT, tol=1e-9) @ np.ones(GRID.n_vertices)
+    assert [path.name for path in dL.executor.folder().iterdir()] == ["parts"]  # and no signals
+
+
 def slow_filter(client, **options):
     """Return a filter of some hundred degrees with many exchanges, and what it gives."""
     dL = DistributedLaplacian.from_graph(
