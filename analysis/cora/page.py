@@ -14,7 +14,8 @@ _SPLITS = {
     "in the order of their numbers, the first half chooses the network and the second half is for the test. The paper "
     "does not say which half is which.",
     SWAPPED: "The extended split with its halves swapped: of the 1,000 test vertices of Planetoid, in the order of "
-    "their numbers, the second half chooses the network and the first half is for the test. No setting was chosen so.",
+    "their numbers, the second half chooses the network and the first half is for the test. Settings are those of the "
+    "extended split: where they were compared by validation, it was on the half that is the test here.",
     RANDOM: "Every run has a split of its own: 20 vertices of each class are for training, 500 others choose the "
     "network and 1,000 are for the test. All models have the same splits, and the settings of the standard one.",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -372,3 +373,8 @@ def test_other_files_are_refused_by_name(tmp_path):
 def test_impossible_configurations_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         Config(**changes)
+
+
+def test_the_protocol_tells_the_zoom_that_networks_start_from():
+    text = (Path(__file__).parents[2] / "docs" / "experiments" / "protocols.md").read_text(encoding="utf-8")
+    assert f"ours is {FULL.zoom:g} on both graphs" in text
