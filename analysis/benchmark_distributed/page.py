@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis._document import Document, page
 from analysis._tables import Table, format_seconds, markdown_table
-from analysis.benchmark_distributed.prediction import halo_law, seconds_of_run
+from analysis.benchmark_distributed.prediction import halo_law, missing_in_plane, seconds_of_run
 from analysis.benchmark_distributed.settings import TARGET_RATIO
 from cayleygsp._memory import format_bytes
 
@@ -197,6 +197,8 @@ def _comparison(document: Document) -> list[str]:
 
 
 def _limits(document: Document) -> list[str]:
+    grids = [[row for row in document[name] if row["graph"] == "grid"] for name in ("halos", "predictions")]
+    factor, share = missing_in_plane(*grids)
     return [
         "Where it breaks:",
         "",
@@ -209,6 +211,8 @@ def _limits(document: Document) -> list[str]:
         f"- Halos were counted on graphs of {document['halos'][0]['n_vertices']:,} vertices (for the law, in 16 parts "
         "and more) and are carried over several powers of ten. METIS does not fit at these sizes: parts in the given "
         "order or by the streaming rule have larger halos.",
+        "- Borders in a grid grow with the square root of a part, and a law with a smaller power gives too small ones: "
+        f"here up to {factor:.1f} times, which would add {share:.1%} to the time of a degree at most.",
         "- The memory of a worker is counted, not measured. c is that of a machine with one worker; workers that share "
         "a memory bus are slower.",
         "- Copies of states (24 bytes for each vertex every 64 degrees) and the way of signals to the parts and back "

@@ -41,6 +41,22 @@ def halo_law(rows: Sequence[Document]) -> tuple[float, float]:
     return float(np.exp(shift)), float(slope)
 
 
+def missing_in_plane(halos: Sequence[Document], predictions: Sequence[Document]) -> tuple[float, float]:
+    """Return how many times too small halos of a grid are by a law with a power below one half, and what that changes.
+
+    Borders in the plane grow with the square root of a part. The second number is the largest share of the time of a
+    degree that is missing for it.
+    """
+    used = [row for row in halos if row["n_parts"] >= _LAW_PARTS] or halos
+    counted, missing = max(row["mean_part"] for row in used), max(0.5 - halo_law(halos)[1], 0.0)
+    factors, shares = [1.0], [0.0]
+    for row in predictions:
+        part = row["n_edges"] / halos[-1]["edges_per_vertex"] / row["n_workers"]
+        factors.append(max(part / counted, 1.0) ** missing)
+        shares.append((factors[-1] - 1) * (row["twice"] + row["wire"]) / row["seconds"])
+    return max(factors), max(shares)
+
+
 def neighbours(row: Document, n_workers: int) -> float:
     """Return from how many others each of some parts takes values, by what was counted for another number of parts."""
     borders_on_all = row["neighbours"] > _ALL * (row["n_parts"] - 1)

@@ -6,7 +6,7 @@ import pytest
 
 import cayleygsp as cg
 from analysis import benchmark_distributed
-from analysis.benchmark_distributed.prediction import halo_law, neighbours, predict, seconds_of_run
+from analysis.benchmark_distributed.prediction import halo_law, missing_in_plane, neighbours, predict, seconds_of_run
 from analysis.benchmark_distributed.runs import ring_ratios
 from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_WORKERS, QUICK_WORKERS
 from cayleygsp.distributed import DistributedLaplacian
@@ -71,6 +71,16 @@ def test_the_formula_for_a_run_has_its_own_halo():
 def test_the_law_of_halos_is_that_of_many_parts():
     few = [row | {"n_parts": 2, "mean_halo": 1.0} for row in halos()]
     assert halo_law([*few, *halos()]) == halo_law(halos())
+
+
+def test_halos_below_the_borders_of_the_plane_are_told():
+    factor, share = missing_in_plane(halos(), predict(halos(), COSTS))
+    assert (factor, share) == (pytest.approx(1), pytest.approx(0, abs=1e-9))
+    thin = [row | {"mean_halo": row["mean_part"] ** 0.4} for row in halos()]
+    (row,) = [row for row in predict(thin, COSTS) if (row["n_edges"], row["n_workers"]) == (10**11, 16)]
+    factor, share = missing_in_plane(thin, [row])
+    assert factor == pytest.approx((1e11 / 2 / 16 / max(row["mean_part"] for row in thin)) ** 0.1)
+    assert share == pytest.approx((factor - 1) * row["wire"] / row["seconds"])
 
 
 def test_predictions_take_the_number_of_degrees_per_exchange_that_is_fastest():
