@@ -54,7 +54,8 @@ def markdown(document: Document) -> str:
     lines += [
         "How it was done:",
         "",
-        f"- Networks are trained for {config['steps']:,} steps; the authors' for {paper.STEPS:,}.",
+        f"- Networks are trained for {config['steps']:,} steps unless the table says otherwise; the authors' for "
+        f"{paper.STEPS:,}.",
         f"- The paper's protocol takes the network with the lowest training loss, looked at every {config['every']} "
         "steps, and its loss is over all training ratings. The other protocol "
         f"sets {config['validation_share']:.0%} of the training ratings aside and takes the network that does best on "
