@@ -146,7 +146,7 @@ def test_shared_files_import_no_script():
 
 RECORDED = [(name, name) for name in SCRIPTS]
 RECORDED += [("benchmark_peers", "benchmark_peers_best_triad"), ("community", "equal_weights/community")]
-RECORDED += [("community", "orthogonal/community")]
+RECORDED += [("community", "orthogonal/community"), ("movielens", "movielens")]
 
 
 @pytest.mark.parametrize(("name", "file"), RECORDED)
