@@ -157,6 +157,7 @@ def test_networks_have_the_layers_that_their_names_say(model):
     network = Network(data, model, 3, QUICK, torch.device("cpu"))
     method, *n_iter = model.split()
     options = {"method": method, "n_iter": int(n_iter[0]) if n_iter else None}
+    options["parametrization"] = QUICK.parametrization
     layer = CayleyConv(1, N_FEATURES, 3, normalization=None, **options)
     layer.load_state_dict(network.conv.state_dict())
     indices = torch.tensor([5, 0, 77, 30, *range(100, 119)])
