@@ -121,6 +121,8 @@ def test_scipys_library_takes_the_number():
 
 
 def test_without_such_a_library_nothing_is_done(monkeypatch):
+    threads = blas.blas_threads()
+    before = threads and threads.get()
     monkeypatch.setattr(blas, "blas_threads", lambda: None)
     with blas.one_blas_thread():
-        pass
+        assert (threads and threads.get()) == before
