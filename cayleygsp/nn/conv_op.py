@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn._step import combine, terms
+from cayleygsp.nn.backward import wanted_gradients
 from cayleygsp.nn.coefficients import (
     CAYLEY,
     CAYLEY_REAL,
@@ -263,7 +264,9 @@ def convolution_backward(
             if need_x:
                 mixing = weight.transpose(0, 1).reshape(f_in, size * f_out)
                 dx = (U[:, : size * f_out].to(mixing.dtype) @ mixing.T).view(batch, n, f_in)
-        dh = _zoom_gradient(weight, dw_all, basis).to(gradient.dtype) if need_zoom else gradient.new_empty(0)
+        dh = gradient.new_empty(0)
+        if need_zoom and log_zoom is not None:
+            dh = _zoom_gradient(weight, dw_all, basis).to(log_zoom.dtype)
     dw = dw_all[:size].to(gradient.dtype).contiguous() if need_weight else gradient.new_empty(0)
     return dx, dw, dh
 
@@ -292,13 +295,15 @@ def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
 
 
 @conv_backward.register_fake
-def _(gradient: Tensor, x: Tensor | None, weight: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _(
+    gradient: Tensor, x: Tensor | None, weight: Tensor, log_zoom: Tensor | None, *rest: Any
+) -> tuple[Tensor, Tensor, Tensor]:
     need_x, need_weight, need_zoom = rest[-1]
     batch, n, _ = gradient.shape
     return (
         gradient.new_empty((batch, n, weight.shape[1]) if need_x else (0,)),
         gradient.new_empty(weight.shape if need_weight else (0,)),
-        gradient.new_empty(() if need_zoom else (0,)),
+        gradient.new_empty(0) if log_zoom is None or not need_zoom else torch.empty_like(log_zoom),
     )
 
 
@@ -311,13 +316,7 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> N
 
 
 def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
-    x, weight, log_zoom, kept, *graph = ctx.saved_tensors
-    needs = list(ctx.needs_input_grad[:3])
-    dx, dw, dh = conv_backward(gradient, x, weight, log_zoom, kept, graph, *ctx.settings, needs)
-    if dh.numel() and log_zoom is not None:
-        dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)
-    gradients = (g if need else None for g, need in zip((dx, dw, dh), needs, strict=True))
-    return (*gradients, [None] * len(graph), None, None, None, None, None)
+    return wanted_gradients(ctx, conv_backward, gradient, 4)
 
 
 class _Convolution(torch.autograd.Function):
@@ -335,16 +334,9 @@ class _Convolution(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         """Return the gradients in x, the weights and log h."""
-        x, weight, log_zoom, kept, *graph = ctx.saved_tensors
-        needs = list(ctx.needs_input_grad[:3])
-        differentiate: Callable[..., Any] = convolution_backward
-        if torch.is_grad_enabled():  # for a second derivative, which the operation rejects
-            differentiate = conv_backward
-        dx, dw, dh = differentiate(gradients[0], x, weight, log_zoom, kept, graph, *ctx.settings, needs)
-        if needs[2]:
-            dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)
-        wanted = (g if need else None for g, need in zip((dx, dw, dh), needs, strict=True))
-        return (*wanted, None, *[None] * len(graph))
+        # for a second derivative, which the operation rejects
+        differentiate: Callable[..., Any] = conv_backward if torch.is_grad_enabled() else convolution_backward
+        return wanted_gradients(ctx, differentiate, gradients[0], 4)
 
 
 conv.register_autograd(_backward, setup_context=_save)

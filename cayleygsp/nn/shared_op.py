@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn._step import terms
+from cayleygsp.nn.backward import wanted_gradients
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, block_count, order_of, series_coefficients, zoom_slopes
 from cayleygsp.nn.conv_op import cayley_graph_dtype, is_traced
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
@@ -168,16 +169,8 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.settings = settings
 
 
-def _gradients(differentiate: Callable[..., Any], ctx: Any, gradient: Tensor) -> list[Tensor | None]:
-    x, coeffs, log_zoom, *graph = ctx.saved_tensors
-    needs = list(ctx.needs_input_grad[:3])
-    wanted = differentiate(gradient, x, coeffs, log_zoom, graph, *ctx.settings, needs)
-    return [g if need else None for g, need in zip(wanted, needs, strict=True)]
-
-
 def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    n_graph = len(ctx.saved_tensors) - 3
-    return (*_gradients(filter_shared_backward, ctx, gradient), [None] * n_graph, None, None, None, None)
+    return wanted_gradients(ctx, filter_shared_backward, gradient, 3)
 
 
 class _Shared(torch.autograd.Function):
@@ -195,8 +188,7 @@ class _Shared(torch.autograd.Function):
         """Return the gradients in x, the coefficients and log h."""
         # for a second derivative, which the operation rejects
         differentiate: Callable[..., Any] = filter_shared_backward if torch.is_grad_enabled() else _differentiated
-        n_graph = len(ctx.saved_tensors) - 3
-        return (*_gradients(differentiate, ctx, gradients[0]), None, *[None] * n_graph)
+        return wanted_gradients(ctx, differentiate, gradients[0], 3)
 
 
 filter_shared.register_autograd(_backward, setup_context=_save)
