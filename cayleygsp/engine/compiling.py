@@ -11,16 +11,16 @@ from numba import njit
 FAST = {"contract", "nsz"}
 
 
-def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def compiled(fastmath: set[str] = FAST, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile on first use, without holding the interpreter, and keep the result on disk.
 
-    Where no folder can be written, it is kept in memory.
+    Where no folder can be written, it is kept in memory. ``fastmath`` names what may be done to sums and products.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            return njit(cache=True, nogil=True, fastmath=FAST, **options)(function)
+            return njit(cache=True, nogil=True, fastmath=fastmath, **options)(function)
         except RuntimeError:
-            return njit(nogil=True, fastmath=FAST, **options)(function)
+            return njit(nogil=True, fastmath=fastmath, **options)(function)
 
     return decorate

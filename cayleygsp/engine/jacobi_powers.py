@@ -7,25 +7,17 @@ derivative in log h goes through the same sweeps by the rule for products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from cayleygsp._typing import Array, FloatArray
+from cayleygsp.engine.compiling import FAST, compiled
 
 # Signals that go through the sweeps together: with value and derivative, real and imaginary, 256 bytes per vertex.
 TILE = 16
 
-
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first use and keep the result on disk; where no folder can be written, in memory."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz", "reassoc"}}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:
-        return njit(**options)(function)
+_SUMS = FAST | {"reassoc"}
 
 
 def jacobi_factors(diagonal: FloatArray, h: float, dtype: Any) -> Array:
@@ -38,7 +30,7 @@ def jacobi_factors(diagonal: FloatArray, h: float, dtype: Any) -> Array:
     return factors.view(np.float64).astype(dtype)
 
 
-@_compiled
+@compiled(_SUMS)
 def _neighbours(indptr, indices, values, i, y, total):  # type: ignore[no-untyped-def]
     """Set total to the sum of the rows of y over the neighbours of vertex i."""
     for q in range(4 * TILE):
@@ -49,7 +41,7 @@ def _neighbours(indptr, indices, values, i, y, total):  # type: ignore[no-untype
             total[q] += w * y[j, q]
 
 
-@_compiled
+@compiled(_SUMS)
 def _add_product(f, k, sign, s, out):  # type: ignore[no-untyped-def]
     """Add to values and derivatives of out the product of a factor, which depends on h, with s."""
     m = TILE
@@ -61,7 +53,7 @@ def _add_product(f, k, sign, s, out):  # type: ignore[no-untyped-def]
         out[3 * m + q] += ar * s[3 * m + q] + ai * s[2 * m + q] + br * s[m + q] + bi * s[q]
 
 
-@_compiled
+@compiled(_SUMS)
 def jacobi_blocks(indptr, indices, values, factors, x, order, n_iter, out):  # type: ignore[no-untyped-def]
     """Fill out, shape (n, m, 4r + 1), with x, 2 Re and −2 Im of all powers, and their derivatives in log h."""
     n, batch = x.shape
