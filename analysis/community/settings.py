@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, SWEEPS
+from analysis._settings import check_nonnegative_settings, check_positive_settings
 from cayleygsp._validation import check_choice
 from cayleygsp.nn.framed_conv import COEFFICIENTS, PARAMETRIZATIONS
 
@@ -93,16 +94,13 @@ class Config:
         check_choice(self.parametrization, "parametrization", PARAMETRIZATIONS)
         if not 0 <= self.spread < 1:
             raise ValueError(f"`spread` must be at least 0 and less than 1, got {self.spread}")
-        for name in ("n_train", "n_validation", "n_test", "epochs", "batch", "lr", "cheb_lr", "zoom", "tol"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"`{name}` must be positive, got {getattr(self, name)}")
+        counts = ("n_train", "n_validation", "n_test", "epochs", "batch")
+        check_positive_settings(self, (*counts, "lr", "cheb_lr", "zoom", "tol"))
+        check_nonnegative_settings(self, ("noise", "zoom_lr"))
         if self.batch == 1 or self.n_train % self.batch == 1:
             raise ValueError(
                 f"`batch` must leave no step with a single signal, got {self.batch} for {self.n_train} training signals"
             )
-        for name in ("noise", "zoom_lr"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
 
     @property
     def sizes(self) -> list[int]:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from typing import Any
 
+from analysis._settings import check_nonnegative_settings, check_positive_settings
 from cayleygsp.nn.framed_conv import COEFFICIENTS, PARAMETRIZATIONS
 
 MNIST, DRAWN = "mnist", "drawn"
@@ -105,14 +106,9 @@ class Config:
                 raise ValueError(f"`{name}` must be {' or '.join(choices)}, got {getattr(self, name)}")
         if len(self.features) != 2:
             raise ValueError(f"`features` must be two numbers, got {len(self.features)}")
-        names = ("n_train", "n_validation", "n_test", "hidden", "order", "epochs", "batch", "lr", "decay", "clip")
-        values = {name: getattr(self, name) for name in (*names, "tol", "zoom", "spread")}
-        for name, value in {**values, "features": min(self.features)}.items():
-            if not value > 0:
-                raise ValueError(f"`{name}` must be positive, got {value}")
-        for name in ("sweeps", "tree", "momentum", "penalty", "dropout"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
+        sizes = ("n_train", "n_validation", "n_test", "features", "hidden", "order", "epochs", "batch")
+        check_positive_settings(self, (*sizes, "lr", "decay", "clip", "tol", "zoom", "spread"))
+        check_nonnegative_settings(self, ("sweeps", "tree", "momentum", "penalty", "dropout"))
         if not self.dropout < 1 or not self.momentum < 1:
             raise ValueError(f"`dropout` and `momentum` must be below 1, got {self.dropout} and {self.momentum}")
         if self.n_train % self.batch:

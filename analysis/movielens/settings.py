@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from analysis._settings import check_nonnegative_settings, check_positive_settings
+
 MOVIELENS, DRAWN = "movielens", "drawn"
 
 CHEB4, CHEB8 = "srgcnn-cheb4", "srgcnn-cheb8"
@@ -84,13 +86,10 @@ class Config:
         """Reject invalid settings."""
         if self.data not in (MOVIELENS, DRAWN):
             raise ValueError(f"`data` must be {MOVIELENS} or {DRAWN}, got {self.data}")
-        for name in ("steps", "every", "rank", "features", "diffusions", "lr", "zoom", "tol"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"`{name}` must be positive, got {getattr(self, name)}")
+        check_positive_settings(self, ("steps", "every", "rank", "features", "diffusions", "lr", "zoom", "tol"))
+        check_nonnegative_settings(self, ("gamma",))
         if self.steps % self.every:
             raise ValueError(f"`steps` must be a multiple of `every`, got {self.steps} and {self.every}")
-        if not self.gamma >= 0:
-            raise ValueError(f"`gamma` must not be negative, got {self.gamma}")
         if not 0 < self.validation_share < 1:
             raise ValueError(f"`validation_share` must be within 0 and 1, got {self.validation_share}")
 

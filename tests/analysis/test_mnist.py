@@ -27,8 +27,7 @@ from analysis.mnist.training import Images, learned_zooms, make_optimizer, train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from tests.analysis import helpers
 from tests.analysis.killed_rank import TINY
-
-CPU = torch.device("cpu")
+from tests.analysis.stopped_runs import CPU, whole_and_resumed
 
 
 @pytest.fixture(scope="module")
@@ -220,29 +219,11 @@ def test_jacobi_is_trained_for_the_first_epoch_of_the_same_run(tmp_path):
     assert runs[1]["validation_loss"] == pytest.approx(runs[0]["validation_loss"][:1], rel=1e-3)
 
 
-class _Stopping(Checkpoint):
-    """Save after every step, and stop the program after some."""
-
-    def __init__(self, path, n_saves):
-        super().__init__(path, seconds=0.0)
-        self.left = n_saves
-
-    def save(self, state):
-        super().save(state)
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("model", [LENET, CAYLEYNET])
 def test_stopped_run_goes_on_to_the_same_numbers(tmp_path, model):
     run = Run({"model": model}, 3)
-    whole = train(TINY, run, Checkpoint(tmp_path / "whole.pt"), CPU)
-    for n_saves in (3, 4):  # in the middle of an epoch, and on from there
-        with pytest.raises(KeyboardInterrupt):
-            train(TINY, run, _Stopping(tmp_path / "part.pt", n_saves), CPU)
-    resumed = train(TINY, run, Checkpoint(tmp_path / "part.pt"), CPU)
-    whole.pop("timing"), resumed.pop("timing")
+    # in the middle of an epoch, and on from there
+    whole, resumed = whole_and_resumed(train, TINY, run, tmp_path, (3, 4))
     assert whole == resumed
 
 

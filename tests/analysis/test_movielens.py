@@ -29,8 +29,7 @@ from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NAME
 from analysis.movielens.training import train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from tests.analysis import helpers
-
-CPU = torch.device("cpu")
+from tests.analysis.stopped_runs import CPU, StoppingCheckpoint, whole_and_resumed
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +101,7 @@ def test_unfinished_networks_are_written_down_as_far_as_they_are(tmp_path):
     folder = tmp_path / Experiment("movielens", config, [run], train).folder_name
     folder.mkdir()
     with pytest.raises(KeyboardInterrupt):
-        train(config, run, _Stopping(folder / f"{run.key}.pt", 14), CPU)  # after a step of the third interval
+        train(config, run, StoppingCheckpoint(folder / f"{run.key}.pt", 14), CPU)  # after a step of the third interval
     before = (folder / f"{run.key}.pt").read_bytes()
     _, document = movielens.compute([*argv, "--finished", "--unfinished"], quiet=True)
     (row,) = document["rows"]
@@ -173,29 +172,11 @@ def test_finished_runs_are_written_down_without_training(ran, tmp_path, monkeypa
     assert "Matrix completion" in movielens.markdown(found)
 
 
-class _Stopping(Checkpoint):
-    """Save after every step, and stop the program after some."""
-
-    def __init__(self, path, n_saves):
-        super().__init__(path, seconds=0.0)
-        self.left = n_saves
-
-    def save(self, state):
-        super().save(state)
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-
-
 def test_stopped_run_goes_on_to_the_same_numbers(tmp_path):
     config = dataclasses.replace(QUICK, steps=20, every=5)
     run = Run({"model": CAYLEY, "protocol": "validation"}, 3)
-    whole = train(config, run, Checkpoint(tmp_path / "whole.pt"), CPU)
-    for n_saves in (8, 9):  # in the middle of an interval, and on from there
-        with pytest.raises(KeyboardInterrupt):
-            train(config, run, _Stopping(tmp_path / "part.pt", n_saves), CPU)
-    resumed = train(config, run, Checkpoint(tmp_path / "part.pt"), CPU)
-    whole.pop("timing"), resumed.pop("timing")
+    # in the middle of an interval, and on from there
+    whole, resumed = whole_and_resumed(train, config, run, tmp_path, (8, 9))
     assert whole == resumed
 
 
