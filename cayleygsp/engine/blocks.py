@@ -69,7 +69,8 @@ def _dot_rows(first, last, graph, c, t, t_old, dots):  # type: ignore[no-untyped
 def sum_block(graph, chunks, coeffs, t_old, t, out, board, mine, budget):  # type: ignore[no-untyped-def]
     """Sum the series of a block t; step k - 1 of the board is degree k."""
     n_chunks = chunks.size - 1
-    k, c, a = 1, step_weights(graph[5][0], 1, t), due_terms(coeffs, 1)
+    k = np.int64(1)  # not a plain 1, for which what is called would be compiled once more
+    c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:

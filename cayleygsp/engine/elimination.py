@@ -51,7 +51,9 @@ def minimum_degree(
     v, neighbours, elements = _whole_graph(indptr, indices)
     members = np.empty(4 * neighbours.size + 4 * n + 16, np.int64)  # of all elements, one after the other
     order, lengths = np.full(n, -1, np.int64), np.zeros(n, np.int64)
-    k, lowest, used, work, entries, effort = 0, 0, 0, 0.0, 0.0, 0.0
+    # not plain zeros, for which what is called in the loop would be compiled once more
+    k, lowest, used = np.int64(0), np.int64(0), np.int64(0)
+    work, entries, effort = 0.0, 0.0, 0.0
     while k < n:
         while v[lowest, _HEAD] < 0:
             lowest += 1
@@ -95,7 +97,8 @@ def _eliminate(
         room += v[elements[t], _M_SIZE]
     if used + room > members.size:
         larger = np.empty(2 * members.size + room, np.int64)
-        larger[:used] = members[:used]
+        for t in range(used):  # assigning slices takes seconds to compile
+            larger[t] = members[t]
         members = larger
     for t in range(v[p, _FIRST], v[p, _FIRST] + v[p, _N_NEAR]):
         i = neighbours[t]

@@ -75,7 +75,8 @@ def jacobi_blocks(indptr, indices, values, factors, x, order, n_iter, out):  # t
                 for i in range(n):
                     _neighbours(indptr, indices, values, i, y, total)
                     if sweep:
-                        y_new[i] = b[i]
+                        for q in range(4 * TILE):  # assigning slices takes seconds to compile
+                            y_new[i, q] = b[i, q]
                     else:
                         b[i, :] = 0
                         _add_product(factors[i], 4, one, y[i], b[i])
@@ -83,7 +84,9 @@ def jacobi_blocks(indptr, indices, values, factors, x, order, n_iter, out):  # t
                 if sweep:
                     y, y_new = y_new, y
                 else:
-                    y[:] = b
+                    for i in range(n):
+                        for q in range(4 * TILE):
+                            y[i, q] = b[i, q]
             for i in range(n):
                 for q in range(width):
                     for part in range(2):

@@ -156,7 +156,8 @@ def _adjoint_rows(first, last, graph, c, t, t_old, f, a, new, ahead):  # type: i
 def sum_signal(graph, chunks, coeffs, t_old, t, out, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Sum the series of one signal t; step k - 1 of the board is degree k."""
     n_chunks, new = chunks.size - 1, np.empty(STRIP, t.dtype)
-    k, c, a = 1, step_weights(graph[5][0], 1, t), due_terms(coeffs, 1)
+    k = np.int64(1)  # not a plain 1, for which what is called would be compiled once more
+    c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:

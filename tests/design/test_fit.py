@@ -19,13 +19,15 @@ RING = cg.laplacian(cg.gallery.ring(24))
         ("low:1:0.5", None, "at every frequency of [0, 4] outside the transition"),
         ("heat:1", [0.0, 1.0, 2.5], "at the 3 given frequencies"),
         ("heat:1", [0.5], "at the given frequency"),
-        ("heat:1", design.graph_weight(RING, "spectrum"), "at the 24 eigenvalues"),
-        ("low:1:0.5", design.graph_weight(RING, "spectrum"), "at the 22 eigenvalues outside the transition"),
-        ("heat:1", design.graph_weight(RING, "density", 0), "at every frequency of [0, 4]"),
+        ("heat:1", "spectrum", "at the 24 eigenvalues"),
+        ("low:1:0.5", "spectrum", "at the 22 eigenvalues outside the transition"),
+        ("heat:1", "density", "at every frequency of [0, 4]"),
         (np.cos, None, "at the sampled frequencies of [0, 4]"),
     ],
 )
 def test_a_fit_says_where_its_distance_holds(target, weight, where):
+    if isinstance(weight, str):
+        weight = design.graph_weight(RING, weight, 0)
     assert design.fit_cayley(target, 2, 4.0, 1.0, weight).where == where
 
 
