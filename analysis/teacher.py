@@ -105,7 +105,7 @@ def learn(
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
     """Learn on all graphs, at all orders, in all ways."""
-    count, n_steps, orders = (4, 60, (2,)) if args.quick else (TEACHERS, STEPS, ORDERS)
+    count, n_steps, orders = (4, 15, (2,)) if args.quick else (TEACHERS, STEPS, ORDERS)
     rows = []
     for graph, L in spectra(args.seed).items():
         for order in orders:

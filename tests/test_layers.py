@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from statistics import median
@@ -64,8 +65,13 @@ def modules() -> dict[str, Path]:
     }
 
 
-def imports(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield module and names of every import from the package, wherever it stands in the file."""
+@cache
+def imports(path: Path) -> list[tuple[str, list[str]]]:
+    """Return module and names of every import from the package, wherever it stands in the file."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, list[str]]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "cayleygsp":
             module = (node.module or "").partition(".")[2]
