@@ -23,9 +23,6 @@ def on_the_circle(p, n=4001):
     return p.coeffs[0].real + 2 * (p.coeffs[1:] @ np.exp(1j * np.outer(j, theta))).real
 
 
-# ---- angles and resolution ------------------------------------------------------------------------------------------
-
-
 @given(lam=st.lists(frequencies, min_size=1, max_size=8), h=st.lists(zooms, min_size=1, max_size=3))
 def test_angles_are_those_of_the_cayley_transform(lam, h):
     found = cgz.angles(lam, h)
@@ -49,9 +46,6 @@ def test_resolution_is_largest_at_the_zoom_that_is_the_inverse_of_the_frequency(
     assert_allclose(cgz.resolution(lam, 1 / lam), 1 / lam)
 
 
-# ---- the best zoom --------------------------------------------------------------------------------------------------
-
-
 @given(low=st.floats(1e-3, 10), width=st.floats(1e-3, 10), h=st.floats(1e-3, 1e3))
 def test_no_zoom_spreads_a_band_more_than_the_best(low, width, h):
     band = [low, low + width]
@@ -63,9 +57,6 @@ def test_no_zoom_spreads_a_band_more_than_the_best(low, width, h):
 @given(high=st.floats(1e-3, 1e3))
 def test_band_from_zero_gets_half_of_the_half_circle(high):
     assert_allclose(cgz.angles([0.0, high], cgz.best_zoom(0.0, high)), [-np.pi, -np.pi / 2])
-
-
-# ---- telling frequencies apart --------------------------------------------------------------------------------------
 
 
 @given(p=cayley_polynomials(max_order=8), lam=st.tuples(frequencies, frequencies))

@@ -108,9 +108,6 @@ def test_a_zoom_at_which_no_number_of_sweeps_is_known_is_refused():
         cg.CayleyFilter(cg.gallery.ring(16), cg.CayleyPolynomial([0, 1], 1e9), method="jacobi")
 
 
-# ---- bounds ---------------------------------------------------------------------------------------------------------
-
-
 @given(L=laplacians(), zoom=st.floats(1e-2, 1e2), K=st.integers(0, 20))
 def test_contraction_bounds_the_power_of_the_iteration_matrix(L, zoom, K):
     A = zoom * L.matrix.toarray() + 1j * np.eye(L.n_vertices)
