@@ -78,7 +78,9 @@ def _step(indptr, indices, values, factor, newer, older):  # type: ignore[no-unt
 @compiled()
 def _write_terms(indptr, indices, values, x, older, newer, terms):  # type: ignore[no-untyped-def]
     n, n_terms, rank = terms.shape
-    newer[:, :rank] = x
+    for i in range(n):
+        for d in range(rank):  # assigning slices takes seconds to compile
+            newer[i, d] = x[i, d]
     for k in range(n_terms):
         if k:
             _step(indptr, indices, values, 2 if k > 1 else 1, newer, older)

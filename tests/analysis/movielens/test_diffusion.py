@@ -41,8 +41,13 @@ def test_diffusion_is_what_the_layers_compute(model):
     parameters = dict(network.named_parameters())
     gradients = torch.autograd.grad(objective.loss(*found), list(parameters.values()))
     expected = torch.autograd.grad(objective.loss(*plain), list(parameters.values()))
+    by_name = dict(zip(parameters, expected, strict=True))
     for name, a, b in zip(parameters, gradients, expected, strict=True):
-        torch.testing.assert_close(a, b, rtol=2e-3, atol=2e-3 * float(b.abs().max()), msg=lambda m, n=name: f"{n}: {m}")
+        atol = 2e-3 * float(b.abs().max())
+        if name.endswith("log_zoom"):  # made of products of weights with their gradients, which cancel
+            weight = name.replace("log_zoom", "weight")
+            atol += 1e-5 * float((parameters[weight] * by_name[weight]).abs().sum())
+        torch.testing.assert_close(a, b, rtol=2e-3, atol=atol, msg=lambda m, n=name: f"{n}: {m}")
 
 
 def small_diffusion(n_steps=3, rank=2, features=2, n_terms=3):
