@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import cayleygsp as cg
 from analysis import _problems
 from analysis.benchmark_scaling.settings import TOL
-
-if TYPE_CHECKING:
-    pass
 
 
 def warm_up() -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from analysis import _timing
 from analysis._document import Document
 from analysis.benchmark_scaling.settings import EXPONENT_TARGET
-
-if TYPE_CHECKING:
-    pass
 
 
 def fit_all(sizes: Sequence[Document]) -> list[Document]:
