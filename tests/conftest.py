@@ -1,7 +1,10 @@
 """Settings for all tests: one thread per library of linear algebra, those of hypothesis, where data sets are."""
 
+import fcntl
 import gc
 import os
+import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Small matrices gain nothing from threads, whose waiting takes processors from the other workers. The libraries read
@@ -26,6 +29,40 @@ if DATA.is_dir():
 def pytest_configure(config: pytest.Config) -> None:
     # a filter in pyproject.toml would load scipy, and numpy with it, before their threads are counted above
     config.addinivalue_line("filterwarnings", "ignore::scipy.sparse.SparseEfficiencyWarning:pygsp.*")
+
+
+@contextmanager
+def _turn(session: pytest.Session):
+    """Let workers collect one after the other in a new environment, where the first one translates all packages.
+
+    Side by side each would translate two million lines; the others read what the first one wrote.
+    """
+    stamp = None
+    if hasattr(session.config, "workerinput") and sys.prefix != sys.base_prefix:
+        with suppress(OSError):
+            stamp = (Path(sys.prefix) / ".collected").open("a+", encoding="utf-8")
+    if stamp is None:
+        yield
+        return
+    with stamp:
+        fcntl.flock(stamp, fcntl.LOCK_EX)
+        stamp.seek(0)
+        if stamp.read():
+            fcntl.flock(stamp, fcntl.LOCK_UN)
+            yield
+            return
+        yield
+        stamp.write("all tests have been collected once\n")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session):
+    gc.disable()  # almost everything that is made stays
+    try:
+        with _turn(session):
+            return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
