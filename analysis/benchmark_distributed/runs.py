@@ -87,19 +87,19 @@ def measure_run(
     }
 
 
-def task_costs(client: Any, degree: int) -> Document:
+def task_costs(client: Any, degree: int, repeats: int) -> Document:
     """Return the seconds from one exchange to the next, and those that each task adds: graphs with almost no work.
 
     Two workers and the scheduler share the processors of the machine, so that a task takes more than it would of a
     scheduler alone.
     """
-    few, many = (_exchange_seconds(client, n_parts, degree) for n_parts in TASK_PARTS)
+    few, many = (_exchange_seconds(client, n_parts, degree, repeats) for n_parts in TASK_PARTS)
     n_few, n_many = (3 * n_parts - 2 for n_parts in TASK_PARTS)  # parts of a path, and what they take from both sides
     task = max((many - few) / (n_many - n_few), 0.0)
     return {"task_seconds": task, "exchange_seconds": max(few - n_few * task, 0.0)}
 
 
-def _exchange_seconds(client: Any, n_parts: int, degree: int) -> float:
+def _exchange_seconds(client: Any, n_parts: int, degree: int, repeats: int) -> float:
     graph = cg.gallery.path(32 * n_parts)
     dL = DistributedLaplacian.from_graph(
         graph, n_parts, client=client, partition="order", degrees_per_exchange=1, keep_every=10**6
@@ -107,7 +107,7 @@ def _exchange_seconds(client: Any, n_parts: int, degree: int) -> float:
     there = cg.ChebyshevFilter(dL, coefficients(degree))
     f = np.ones(graph.n_vertices)
     there @ f
-    return min(_timing.seconds_of(lambda: there @ f) for _ in range(3)) / degree
+    return min(_timing.seconds_of(lambda: there @ f) for _ in range(repeats)) / degree
 
 
 def halo_rows(name: str, n_vertices: int, parts: tuple[int, ...], seed: int) -> list[Document]:

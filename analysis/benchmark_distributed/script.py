@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 from analysis._document import Document
 from analysis._script import Script, Step, add_repeats, check_repeats
@@ -26,8 +27,15 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     weak = min(settings.QUICK_WEAK if quick else settings.WEAK, args.max_vertices)
     step("a graph beyond the memory of a worker")
     limited = None if quick or args.no_limit else measure_limited(args.seed)
+    n_target = min(settings.QUICK_TARGET if quick else settings.TARGET, args.max_vertices)
+
+    def two_workers(client: Any) -> Document:
+        graph = graph_of("grid", n_target, args.seed)
+        return measure_run(client, "grid", graph, 2, degree, args.repeats, args.seed)
+
     runs: list[Document] = []
     costs: Document = {}
+    target: Document | None = None
     for n_workers in settings.QUICK_WORKERS if quick else settings.WORKERS:
         step(f"{n_workers} workers")
         with worker_processes(n_workers) as client:
@@ -37,17 +45,16 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
                     run = measure_run(client, name, graph, n_workers, degree, args.repeats, args.seed)
                     runs.append({"scaling": kind, **run})
             if n_workers == 2:
-                costs = {**task_costs(client, degree), "bandwidth": bandwidth(client)}
+                costs = {**task_costs(client, degree, args.repeats), "bandwidth": bandwidth(client)}
+                target = two_workers(client) if quick else None
     step("halos")
     parts = settings.QUICK_HALO_PARTS if quick else settings.HALO_PARTS
     size = settings.QUICK_HALO_VERTICES if quick else settings.HALO_VERTICES
     halos = [row for name in GRAPHS for row in halo_rows(name, size, parts, args.seed)]
     step("two workers against two threads")
-    n_vertices = min(settings.QUICK_TARGET if quick else settings.TARGET, args.max_vertices)
-    with worker_processes(2) as client:
-        target = measure_run(
-            client, "grid", graph_of("grid", n_vertices, args.seed), 2, degree, args.repeats, args.seed
-        )
+    if target is None:  # in workers that hold nothing else
+        with worker_processes(2) as client:
+            target = two_workers(client)
     alone = [run for run in runs if (run["scaling"], run["n_workers"]) == ("strong", 1)]
     costs["entry_seconds"] = {run["graph"]: run["one_process"]["median"] / (run["n_entries"] * degree) for run in alone}
     return {
