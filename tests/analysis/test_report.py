@@ -180,9 +180,7 @@ SHORT = [("chebyshev", 1e-3, None), ("chebyshev", 1e-6, None), ("multigrid", 1e-
 SHORT += [("jacobi", 1e-6, 100), ("auto", 1e-6, None)]
 
 
-@pytest.mark.parametrize(
-    ("module", "broken"), [(methods, "draw_errors"), (script, "write_files"), (script, "collect_numbers")]
-)
+@pytest.mark.parametrize(("module", "broken"), [(methods, "draw_errors"), (script, "write_files")])
 def test_failing_run_leaves_an_earlier_report_as_it_was(tmp_path, monkeypatch, short, module, broken):
     (tmp_path / "report.html").write_text("earlier")
     (tmp_path / "graph.png").write_text("earlier too")
