@@ -64,7 +64,8 @@ def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys)
 
 def test_interrupt_ends_cleanly(tmp_path):
     program = (
-        "import sys\nfrom cayleygsp.cli import main, loading\n"
+        "import signal, sys\nfrom cayleygsp.cli import main, loading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a shell takes from background jobs
         "def slow(*args):\n    print('ready', flush=True)\n    import time\n    time.sleep(60)\n"
         "loading.load_graph = slow\nsys.exit(main(['report', '@ring:9', '-o', 'page.html']))\n"
     )
