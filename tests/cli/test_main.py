@@ -173,6 +173,7 @@ class Finder:
         if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from background jobs
 sys.meta_path.insert(0, Finder())
 sys.argv = ["cayleygsp", "info", "@ring:8"]
 """
