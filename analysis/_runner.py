@@ -155,11 +155,25 @@ def folder_of(experiment: Experiment[Any], work: Path, device: str) -> Path:
     return work / (experiment.folder_name if device == "cpu" else f"{experiment.folder_name}-{device}")
 
 
-def compute_or_read(experiment: Experiment[Any], args: argparse.Namespace) -> list[Document]:
-    """Compute the runs that are not finished as the options of an experiment say, and return the results of all.
+def compute_or_read(
+    experiment: Experiment[Any], args: argparse.Namespace, recorded: Sequence[Document] = ()
+) -> list[Document]:
+    """Compute the runs that are not finished as the options of an experiment say, and return the results in order.
 
-    With ``--finished``, compute nothing and return those that are there, while another process may compute more.
+    Runs that an earlier result has, ``recorded``, are taken from there. With ``--finished``, compute nothing and return
+    those that are there, while another process may compute more.
     """
+    by_key = {_key_of(result): result for result in recorded}
+    missing = dataclasses.replace(experiment, runs=[run for run in experiment.runs if run.key not in by_key])
+    by_key |= {_key_of(result): result for result in _compute_or_read_all(missing, args)}
+    return [by_key[run.key] for run in experiment.runs if run.key in by_key]
+
+
+def _key_of(result: Document) -> str:
+    return Run(result["setting"], result["seed"]).key
+
+
+def _compute_or_read_all(experiment: Experiment[Any], args: argparse.Namespace) -> list[Document]:
     if args.finished:
         folder = folder_of(experiment, args.work, args.device)
         paths = (folder / f"{run.key}.json" for run in experiment.runs)

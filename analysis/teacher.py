@@ -1,4 +1,4 @@
-"""Does a plain optimiser find a filter and its zoom? Random teachers, learned by Adam, of which the rate alone is set.
+"""Does a plain optimiser find a filter and its zoom? Random teachers, learned by Adam, of which only rates are set.
 
 Run ``python -m analysis.teacher``. A teacher is a Cayley filter with normal coefficients, scaled to a mean square of 1
 over the spectrum. A layer with one output channel and one zoom per teacher learns from the outputs for 16 random
@@ -30,6 +30,7 @@ WAYS = {
     "coefficients": "the coefficients c themselves, started with the variance of the inputs",
     "default": "the weights of CayleyConv as it comes",
     "adapted": "the weights of CayleyConv after adapt_to(graph)",
+    "groups": "the same, by Adam with its default rate and the steps of log h from parameter_groups(layer)",
 }
 HEADER = (
     "graph",
@@ -60,22 +61,23 @@ def make_teachers(
     return h, responses / np.sqrt((responses**2).mean(axis=0))
 
 
-def make_student(way: str, order: int, count: int, L: cg.Laplacian, seed: int) -> tuple[list[Any], Any]:
-    """Return log h and what else is learned, and a function that gives the coefficients."""
+def make_student(way: str, order: int, count: int, L: cg.Laplacian, seed: int) -> tuple[Any, list[Any], Any]:
+    """Return log h, what is learned in groups for an optimiser, and a function that gives the coefficients."""
     import torch
 
-    from cayleygsp.nn import CayleyConv
+    from cayleygsp.nn import CayleyConv, parameter_groups
 
     generator = torch.Generator().manual_seed(seed)
     layer = CayleyConv(1, count, order, zoom=START, zoom_per_channel=True, bias=False).double()
-    if way == "adapted":
+    if way in ("adapted", "groups"):
         layer.adapt_to(L)
     layer.reset_parameters(generator)
     if way == "coefficients":
         limit = np.sqrt(3 / (1 + 4 * order))
         c = torch.empty_like(layer.weight).uniform_(-limit, limit, generator=generator).requires_grad_()
-        return [layer.log_zoom, c], lambda: c
-    return [layer.log_zoom, layer.weight], layer.coefficients
+        return layer.log_zoom, [{"params": [layer.log_zoom, c], "lr": RATE}], lambda: c
+    groups = parameter_groups(layer) if way == "groups" else [{"params": list(layer.parameters()), "lr": RATE}]
+    return layer.log_zoom, groups, layer.coefficients
 
 
 def learn(
@@ -90,9 +92,8 @@ def learn(
     lam = torch.from_numpy(np.maximum(L.eigenvalues, 0.0))
     target = torch.from_numpy(teachers[1])
     strength = torch.from_numpy((rng.standard_normal((lam.numel(), SIGNALS)) ** 2).mean(axis=1))
-    parameters, coefficients = make_student(way, order, target.shape[1], L, seed)
-    log_zoom = parameters[0]
-    optimizer = torch.optim.Adam(parameters, lr=RATE)
+    log_zoom, groups, coefficients = make_student(way, order, target.shape[1], L, seed)
+    optimizer = torch.optim.Adam(groups)
     for _ in range(n_steps):
         optimizer.zero_grad()
         basis = basis_at((log_zoom.exp()[:, None] * lam).flatten(), order, False).unflatten(0, (-1, lam.numel()))
@@ -154,12 +155,12 @@ def markdown(document: Document) -> str:
         "Teachers: does Adam find a filter and its zoom?",
         document,
         f"{document['teachers']} random Cayley filters for each line, learned from zoom {document['start']:g} by Adam "
-        f"with a rate of {document['rate']:g} in {document['steps']} steps (at a rate of 0.001, which it has by "
-        f"default, log h moves by no more than about {0.001 * document['steps']:g} in that time). "
+        f"with a rate of {document['rate']:g} in {document['steps']} steps, unless said otherwise (at a rate of 0.001, "
+        f"which it has by default, log h moves by no more than about {0.001 * document['steps']:g} in that time). "
         "The error is the root mean square over the "
         "spectrum, where the teacher's is 1. Where the spectrum is narrow and the order high, filters with quite "
         "another zoom have nearly the same response: then the response is found and the zoom is not. The constants of "
-        "the coordinates were chosen on teachers drawn in the same way, with other numbers.",
+        "the coordinates and of the groups were chosen on teachers drawn in the same way, with other numbers.",
         "",
         *(f"- {name}: {text}" for name, text in WAYS.items()),
         "",
@@ -182,14 +183,14 @@ def draw(document: Document) -> Figure:
     for ax, panel in zip(axes, panels, strict=True):
         for k, way in enumerate(WAYS):
             own = [row for row in rows if (row["graph"], row["zooms"], row["way"]) == (*panel, way)]
-            x = np.arange(len(own)) + 0.27 * (k - 1)
-            ax.bar(x, [row["responses"] for row in own], 0.25, color=COLORS[k], label=way)
+            x = np.arange(len(own)) + 0.21 * (k - 1.5)
+            ax.bar(x, [row["responses"] for row in own], 0.19, color=COLORS[k], label=way)
             ax.set_xticks(range(len(own)), [f"r = {row['order']}" for row in own])
         ax.set_title(f"{panel[0]}, h = {panel[1]}", fontsize="small")
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set(ylabel="responses found", ylim=(0, document["teachers"]))
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
     return figure
 
 

@@ -60,21 +60,13 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     """Train what is not done yet, unless that is not wanted, and return accuracies, costs and every run."""
     seeds = range(args.seed, args.seed + args.runs)
     runs = [Run({"model": model}, seed) for seed in seeds for model in args.model]
-    results = _results(args, runs)
+    recorded = recorded_runs(args.recorded, args.config) if args.recorded else []
+    results = compute_or_read(Experiment("mnist", args.config, runs, train), args, recorded)
     missing = [model for model in args.model if all(result["setting"]["model"] != model for result in results)]
     zooms = {result["setting"]["model"]: result["numbers"]["zooms"] for result in reversed(results)}
     order = [model for model in args.model if model in zooms]
     costs = measure_costs(args.config, {model: zooms[model] for model in order}, args.device)
     return experiment_facts(args) | collect(args.config, results, costs) | {"missing": missing}
-
-
-def _results(args: argparse.Namespace, runs: Sequence[Run]) -> list[Document]:
-    """Return the results of runs in their order: those that are recorded, then those that are or get finished."""
-    recorded = recorded_runs(args.recorded, args.config) if args.recorded else []
-    by_key = {Run(result["setting"], result["seed"]).key: result for result in recorded}
-    experiment = Experiment("mnist", args.config, [run for run in runs if run.key not in by_key], train)
-    by_key |= {Run(result["setting"], result["seed"]).key: result for result in compute_or_read(experiment, args)}
-    return [by_key[run.key] for run in runs if run.key in by_key]
 
 
 SCRIPT = Script(

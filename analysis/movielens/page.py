@@ -68,6 +68,11 @@ def markdown(document: Document) -> str:
         "are clipped to 1 and 5. The data set has no features of users and movies: IMC has eigenvectors of the graphs.",
         "- The seed decides the division of the training ratings and the weights to begin with.",
     ]
+    if document["recorded"]:
+        lines.append(
+            "- Runs of an earlier call with the same settings were taken over. The machine that made them may be "
+            "another one; the JSON file has the date of each."
+        )
     return page("Matrix completion on MovieLens", document, *lines, facts=config_lines(document))
 
 

@@ -28,19 +28,19 @@ def collect(data: str, networks: Sequence[Document], baselines: Sequence[Documen
     rows += [_row(row, baselines, data) for row in grouped(baselines, "rmse")]
     rows.sort(key=lambda row: MODELS.index(row["model"]))
     kept = [
-        {**run, "numbers": {name: value for name, value in run["numbers"].items() if name not in _CURVES}}
+        {**run, "numbers": {name: value for name, value in run["numbers"].items() if name not in CURVES}}
         for run in [*networks, *baselines]
     ]
     curves = [
         {**run["setting"], "seed": run["seed"], "every": run["numbers"]["best_step"] // (_best(run) + 1)}
         | {"at_start": run["numbers"]["at_start"]}
-        | {name: run["numbers"][name] for name in _CURVES if name in run["numbers"]}
+        | {name: run["numbers"][name] for name in CURVES if name in run["numbers"]}
         for run in networks
     ]
     return {"rows": rows, "curves": curves, "runs": kept}
 
 
-_CURVES = ("loss", "test_rmse", "validation_rmse")
+CURVES = ("loss", "test_rmse", "validation_rmse")
 
 
 def _best(run: Document) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from analysis.movielens.baselines.choice import search
 from analysis.movielens.costs import measure_costs
 from analysis.movielens.figure import draw
 from analysis.movielens.page import markdown
+from analysis.movielens.recorded import recorded_baselines, recorded_networks
 from analysis.movielens.results import collect, error_table, learned_zooms, network_table
 from analysis.movielens.settings import (
     BASELINES,
@@ -45,6 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
     parser.add_argument(
+        "--recorded",
+        type=Path,
+        metavar="FILE",
+        help="take the runs with the same settings from this movielens.json in the place of training them",
+    )
+    parser.add_argument(
         "--unfinished",
         action="store_true",
         help="with --finished: and networks as far as they are, where no seed of a model is finished",
@@ -56,6 +64,8 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
     check_experiment_arguments(parser, args)
     args.model = list(dict.fromkeys(args.model or (QUICK_MODELS if args.quick else MODELS)))
     args.protocol = list(dict.fromkeys(args.protocol))
+    if args.recorded and not args.recorded.is_file():
+        parser.error(f"--recorded must be a file, got {args.recorded}")
     if args.unfinished and not args.finished:
         parser.error("--unfinished must come with --finished, as nothing is trained")
 
@@ -75,15 +85,22 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     others = dataclasses.replace(
         QUICK_BASELINES if args.quick else FULL_BASELINES, data=config.data, validation_share=config.validation_share
     )
-    facts = experiment_facts(args) | {"baseline_config": dataclasses.asdict(others)}
+    facts = experiment_facts(args) | {
+        "baseline_config": dataclasses.asdict(others),
+        "recorded": args.recorded is not None,
+    }
     experiment = Experiment("movielens", config, networks, train)
-    trained = compute_or_read(experiment, args)
+    trained = compute_or_read(experiment, args, recorded_networks(args.recorded, config))
     if args.unfinished:
         trained = [*trained, *_unfinished(args, experiment, trained)]
     document = facts | collect(
         config.data,
         trained,
-        compute_or_read(Experiment("movielens_baselines", others, baselines, search), args),
+        compute_or_read(
+            Experiment("movielens_baselines", others, baselines, search),
+            args,
+            recorded_baselines(args.recorded, others),
+        ),
     )
     rounds = 3 if args.quick else 15
     costs = measure_costs(config, learned_zooms(document), torch.device(args.device), rounds)

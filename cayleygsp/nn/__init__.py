@@ -5,7 +5,8 @@
 - :class:`GraphLaplacian` is that Laplacian, of one graph or of a batch;
 - :class:`PrecomputedCayleyConv` trains on inputs that do not change, of which :class:`ChebyshevFeatures`,
   :class:`EigenbasisFeatures` or :class:`JacobiFeatures` compute once what can be;
-- :class:`SpectralConv` multiplies in the eigenbasis, :class:`GraclusPooling` pools on a coarsened graph.
+- :class:`SpectralConv` multiplies in the eigenbasis, :class:`GraclusPooling` pools on a coarsened graph;
+- :func:`parameter_groups` gives an optimiser longer steps for the zooms.
 
 What is learned goes back to the core by ``layer.to_filter(graph, in_channel, out_channel)``.
 """
@@ -29,6 +30,7 @@ from cayleygsp.nn.eigenbasis_features import EigenbasisFeatures
 from cayleygsp.nn.graclus_pooling import GraclusPooling
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.jacobi_features import JacobiFeatures
+from cayleygsp.nn.optimizer_groups import parameter_groups
 from cayleygsp.nn.precomputed import PrecomputedCayleyConv
 from cayleygsp.nn.spectral_conv import SpectralConv
 
@@ -42,4 +44,5 @@ __all__ = [
     "JacobiFeatures",
     "PrecomputedCayleyConv",
     "SpectralConv",
+    "parameter_groups",
 ]

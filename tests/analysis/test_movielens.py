@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import math
 from pathlib import Path
 
@@ -54,6 +55,24 @@ def test_chosen_network_is_that_of_its_protocol(ran):
         best = int(np.argmin(chosen))
         assert run["numbers"]["rmse"] == curve["test_rmse"][best]
         assert run["numbers"]["best_step"] == 10 * (best + 1)
+
+
+def test_recorded_runs_are_taken_where_the_settings_are_the_same(ran, tmp_path):
+    document, _ = ran
+    path = tmp_path / "movielens.json"
+    path.write_text(json.dumps(document))
+    argv = ["--quick", "--model", CHEB4, CAYLEY, "grals", "mc", "--protocol", "paper", "validation", "--finished"]
+    argv += ["--device", "cpu", "--work", str(tmp_path / "work"), "--recorded", str(path)]
+    _, again = movielens.compute([*argv, "--steps", "20"], quiet=True)
+    for name in ("rows", "curves", "runs"):
+        assert again[name] == document[name]
+    assert "may be another one" in movielens.markdown(again)
+    _, other = movielens.compute([*argv, "--steps", "30"], quiet=True)
+    assert [row["model"] for row in other["rows"]] == ["mc", "grals"]  # which have no steps
+    _, other = movielens.compute([*argv, "--steps", "20", "--validation-share", "0.3"], quiet=True)
+    assert other["rows"] == []
+    with pytest.raises(SystemExit):
+        script.SCRIPT.parse(["--recorded", str(tmp_path / "none.json")])
 
 
 def networks_with(document, losses, errors):

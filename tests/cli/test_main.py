@@ -64,7 +64,8 @@ def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys)
 
 def test_interrupt_ends_cleanly(tmp_path):
     program = (
-        "import sys\nfrom cayleygsp.cli import main, loading\n"
+        "import signal, sys\nfrom cayleygsp.cli import main, loading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a shell takes from background jobs
         "def slow(*args):\n    print('ready', flush=True)\n    import time\n    time.sleep(60)\n"
         "loading.load_graph = slow\nsys.exit(main(['report', '@ring:9', '-o', 'page.html']))\n"
     )
@@ -172,6 +173,7 @@ class Finder:
         if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from background jobs
 sys.meta_path.insert(0, Finder())
 sys.argv = ["cayleygsp", "info", "@ring:8"]
 """

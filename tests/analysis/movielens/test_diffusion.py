@@ -41,13 +41,10 @@ def test_diffusion_is_what_the_layers_compute(model):
     parameters = dict(network.named_parameters())
     gradients = torch.autograd.grad(objective.loss(*found), list(parameters.values()))
     expected = torch.autograd.grad(objective.loss(*plain), list(parameters.values()))
-    by_name = dict(zip(parameters, expected, strict=True))
+    # rounding is relative to what is summed: in orthogonal coordinates most of the gradient in log h cancels
+    largest = max(float(b.abs().max()) for b in expected)
     for name, a, b in zip(parameters, gradients, expected, strict=True):
-        atol = 2e-3 * float(b.abs().max())
-        if name.endswith("log_zoom"):  # made of products of weights with their gradients, which cancel
-            weight = name.replace("log_zoom", "weight")
-            atol += 1e-5 * float((parameters[weight].detach() * by_name[weight]).abs().sum())
-        torch.testing.assert_close(a, b, rtol=2e-3, atol=atol, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=5e-5 * largest, msg=lambda m, n=name: f"{n}: {m}")
 
 
 def small_diffusion(n_steps=3, rank=2, features=2, n_terms=3):
