@@ -51,9 +51,13 @@ def markdown(document: Document) -> str:
         lines += ["Settings of the others, chosen on validation ratings, one per seed:", ""]
         lines += [f"- {NAMES[row['model']]}: {_settings(row)}" for row in chosen]
         lines += [""]
-    lines += [
-        "How it was done:",
-        "",
+    lines += ["How it was done:", "", *_remarks(document)]
+    return page("Matrix completion on MovieLens", document, *lines, facts=config_lines(document))
+
+
+def _remarks(document: Document) -> list[str]:
+    config = document["config"]
+    lines = [
         f"- Networks are trained for {config['steps']:,} steps unless the table says otherwise; the authors' for "
         f"{paper.STEPS:,}.",
         f"- The paper's protocol takes the network with the lowest training loss, looked at every {config['every']} "
@@ -73,7 +77,7 @@ def markdown(document: Document) -> str:
             "- Runs of an earlier call with the same settings were taken over. The machine that made them may be "
             "another one; the JSON file has the date of each."
         )
-    return page("Matrix completion on MovieLens", document, *lines, facts=config_lines(document))
+    return lines
 
 
 def _settings(row: Document) -> str:
