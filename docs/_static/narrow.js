@@ -1,4 +1,4 @@
-// Pictures of several panels would be too small to read on a narrow screen: there they keep half of their size and scroll.
+// What is too wide for a narrow screen keeps a size that can be read and scrolls; site.css says what narrow is.
 document.addEventListener("DOMContentLoaded", () => {
   const wrap = (image) => {
     if (image.naturalWidth < 800) return;
@@ -12,5 +12,9 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const image of document.querySelectorAll(".bd-article img:not(.sphx-glr-thumbcontainer img)")) {
     if (image.complete) wrap(image);
     else image.addEventListener("load", () => wrap(image), { once: true });
+  }
+  // a table that scrolls anyway need not have columns of one word
+  for (const frame of document.querySelectorAll(".pst-scrollable-table-container")) {
+    if (frame.scrollWidth > frame.clientWidth) frame.classList.add("wide-table");
   }
 });
