@@ -13,6 +13,10 @@ document.addEventListener("DOMContentLoaded", () => {
     if (image.complete) wrap(image);
     else image.addEventListener("load", () => wrap(image), { once: true });
   }
+  // short names and options stay in one piece
+  for (const name of document.querySelectorAll(".bd-article code .pre")) {
+    if (name.textContent.length > 30) name.classList.add("long-name");
+  }
   // a table that scrolls anyway need not have columns of one word
   for (const frame of document.querySelectorAll(".pst-scrollable-table-container")) {
     if (frame.scrollWidth > frame.clientWidth) frame.classList.add("wide-table");
