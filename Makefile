@@ -8,13 +8,15 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
+CORE := .venv-core
 OLDEST := .venv-oldest
+# the core alone: not what needs torch, or Dask, METIS and pyarrow
+CORE_TESTS := $(addprefix --ignore=tests/,nn analysis distributed cli/test_cluster.py)
+CORE_TESTS += $(addprefix --ignore=cayleygsp/,nn distributed)
 # doctests print as the current versions of numpy do; networkx 3.2 warns where there is no pandas
 OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" -W ignore::ImportWarning tests
-# what needs torch, or Dask, METIS and pyarrow
-OLDEST_TESTS += $(addprefix --ignore=tests/,nn analysis distributed cli/test_cluster.py)
 
-.PHONY: help report docs dist test test-oldest lint pytest format clean
+.PHONY: help report docs dist test test-core test-oldest lint pytest format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,11 +44,18 @@ test: $(READY) ## ruff, mypy, the tests and the doctests
 pytest: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
-test-oldest: ## the tests of the core with the oldest versions that are supported, without torch
-	$(PYTHON) -m venv $(OLDEST)
+# nothing is compiled: where a version has no wheel for this Python, pip says so at once
+test-core: ## the tests and doctests of the core without torch, on any Python: PYTHON=python3.13
+	$(PYTHON) -m venv --clear $(CORE)
+	$(CORE)/bin/python -m pip install --quiet --upgrade 'pip>=24'
+	$(CORE)/bin/python -m pip install --quiet --only-binary :all: --constraint constraints.txt --editable . pytest hypothesis
+	$(CORE)/bin/python -m pytest $(CORE_TESTS) $(PYTEST_ARGS)
+
+test-oldest: ## the same tests with the oldest versions that are supported, on Python 3.12 or older
+	$(PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade 'pip>=24'
-	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable . pytest hypothesis
-	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) $(PYTEST_ARGS)
+	$(OLDEST)/bin/python -m pip install --quiet --only-binary :all: --constraint constraints-oldest.txt --editable . pytest hypothesis
+	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) $(CORE_TESTS) $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -69,4 +78,4 @@ $(DOCS_READY): $(READY)
 	touch $@
 
 clean: ## remove the environments, the caches, the report and the site
-	rm -rf $(VENV) $(OLDEST) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CORE) $(OLDEST) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
