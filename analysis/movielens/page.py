@@ -72,7 +72,7 @@ def _remarks(document: Document) -> list[str]:
         "are clipped to 1 and 5. The data set has no features of users and movies: IMC has eigenvectors of the graphs.",
         "- The seed decides the division of the training ratings and the weights to begin with.",
     ]
-    if document["recorded"]:
+    if document.get("recorded"):
         lines.append(
             "- Runs of an earlier call with the same settings were taken over. The machine that made them may be "
             "another one; the JSON file has the date of each."
