@@ -36,7 +36,7 @@ LAPLACIANS = {NORMALIZED: "normalized", SCALED: "scaled unnormalized", SHIFTED: 
 
 # Orders at which Cayley filters of the shifted Laplacian, which are not in the figure, are trained too, and how often.
 SHIFTED_ORDERS = (1, 3)
-SHIFTED_RUNS = 5
+SHIFTED_RUNS = 3
 
 _STYLES: dict[str, dict[str, Any]] = {
     CHEBNET: {"color": "#E69F00", "hatch": "//"},

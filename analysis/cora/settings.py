@@ -45,6 +45,9 @@ ONE, CHANNEL = "one", "channel"
 ENTROPY, MARGIN = "entropy", "margin"
 DIVIDED, BINARY = "divided", "binary"
 
+# Layers of the perceptron of decoupled networks and APPNP.
+PLAIN, LINEAR = "plain", "linear"
+
 # Which parameters weight decay acts on, and when the training ends and which network is kept.
 FIRST, ALL, WEIGHTS = "first", "all", "weights"
 PATIENCE, WINDOW, LOSS = "patience", "window", "loss"
@@ -57,6 +60,7 @@ _CHOICES = {
     "zooms": (ONE, CHANNEL),
     "objective": (ENTROPY, MARGIN),
     "words": (DIVIDED, BINARY),
+    "perceptron": (PLAIN, LINEAR),
     "decay_on": (FIRST, ALL, WEIGHTS),
     "rule": (PATIENCE, WINDOW, LOSS),
 }
@@ -113,6 +117,11 @@ class Recipe:
         the loss that the rules speak of.
     words : str
         "divided": features divided by their sum. "binary": 1 for each word; for DCNN alone.
+    perceptron : str
+        Of decoupled networks and APPNP. "plain": no biases, weights after Glorot and Bengio. "linear": torch's own
+        dense layers, with biases and smaller weights at the start, as in PyTorch Geometric's benchmark.
+    score_dropout : float
+        On the scores of a perceptron before the filter; ChebNetII has it.
     """
 
     dataset: str = "cora"
@@ -137,6 +146,8 @@ class Recipe:
     batch: int = 0
     objective: str = ENTROPY
     words: str = DIVIDED
+    perceptron: str = PLAIN
+    score_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         """Reject invalid settings."""
@@ -151,7 +162,7 @@ class Recipe:
         for name in ("filter_lr", "decay", "batch", "loops"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
-        for name in ("alpha", "dropout"):
+        for name in ("alpha", "dropout", "score_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"`{name}` must be at least 0 and less than 1, got {getattr(self, name)}")
 
