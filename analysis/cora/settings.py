@@ -16,7 +16,7 @@ APPNP, DECOUPLED = "appnp", "decoupled"
 PAPER_MODELS = {
     STANDARD: (CAYLEY16, CAYLEY64, GCN, GAT, MONET, DCNN),
     EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
-    SWAPPED: (CAYLEY, CHEBNET, GCN),
+    SWAPPED: (CAYLEY, CHEBNET, GCN, MONET, DCNN),
     RANDOM: (CAYLEY16, GCN),
 }
 MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, DECOUPLED)
@@ -185,7 +185,7 @@ _DCNN = Recipe(
 )
 _PAIRS = Recipe(split=EXTENDED, lr=0.02, filter_lr=0.02, epochs=200, patience=20, rule=LOSS)
 _CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.01, epochs=400, patience=30, rule=LOSS)
-_APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, decay=5e-3, decay_on=FIRST, epochs=300, rule=LOSS)
+_APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, epochs=200, rule=LOSS, perceptron=LINEAR)
 _DECOUPLED = Recipe(
     hidden=(64,),
     order=4,
@@ -193,11 +193,10 @@ _DECOUPLED = Recipe(
     loops=1.0,
     alpha=0.1,
     filter_lr=0.001,
-    decay=5e-3,
-    decay_on=FIRST,
-    dropout=0.8,
-    epochs=300,
+    epochs=400,
     rule=LOSS,
+    perceptron=LINEAR,
+    score_dropout=0.8,
 )
 
 RECIPES: dict[tuple[str, str], Recipe] = {
@@ -221,7 +220,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, rule=LOSS, patience=20),
     (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),
     (DECOUPLED, EXTENDED): dataclasses.replace(
-        _DECOUPLED, split=EXTENDED, loops=0.0, decay=5e-4, decay_on=WEIGHTS, dropout=0.5
+        _DECOUPLED, split=EXTENDED, loops=0.0, decay_on=WEIGHTS, epochs=300, perceptron=PLAIN, score_dropout=0.0
     ),
 }
 

@@ -45,6 +45,7 @@ from analysis.cora.settings import (
     EXTENDED,
     GAT,
     GCN,
+    LINEAR,
     LOSS,
     MARGIN,
     MODELS,
@@ -60,7 +61,7 @@ from analysis.cora.settings import (
     Recipe,
     recipe_of,
 )
-from analysis.cora.training import is_kept, is_over, loss_of, make_optimizer, train
+from analysis.cora.training import is_kept, is_over, learned, loss_of, make_optimizer, train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from cayleygsp.responses.basis import power_basis
 from tests.analysis.helpers import run
@@ -370,6 +371,39 @@ def test_a_decoupled_network_may_have_a_zoom_for_each_class(drawn):
     groups = make_optimizer(many, DECOUPLED, recipe).param_groups
     slow = [p for group in groups if group["lr"] == recipe.filter_lr for p in group["params"]]
     assert {id(p) for p in slow} == {id(many.propagate.log_zoom), id(many.propagate.weight)}
+
+
+def test_a_perceptron_may_be_torchs_with_biases(drawn):
+    plain, linear = (
+        make_network(DECOUPLED, small(DECOUPLED, **changes), drawn).eval() for changes in ({}, {"perceptron": LINEAR})
+    )
+    assert all(layer.bias is None for layer in plain.layers)
+    x = drawn.x.to_dense()
+    for layer, act in zip(linear.layers, (torch.relu, lambda x: x), strict=True):
+        x = act(x @ layer.weight.T + layer.bias)
+    torch.testing.assert_close(linear(drawn.x), linear.propagate(x, linear.graph))
+
+
+def test_scores_are_dropped_before_the_filter_in_training_alone(drawn):
+    recipe = small(DECOUPLED, dropout=0.0, score_dropout=0.9)
+    network = make_network(DECOUPLED, recipe, drawn)
+    seen = []
+    network.propagate.register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
+    network(drawn.x)
+    network.eval()(drawn.x)
+    dropped, whole = seen
+    assert 0.7 < float((dropped == 0).double().mean()) < 1
+    kept = dropped != 0
+    torch.testing.assert_close(dropped[kept], 10 * whole[kept])
+
+
+def test_the_curve_of_many_filters_is_the_root_of_their_mean_square(drawn):
+    recipe = small(CAYLEY, EXTENDED, order=3)
+    network = make_network(CAYLEY, recipe, drawn)
+    shown = learned(network, recipe, drawn)["responses"]
+    for layer, curve in zip(network.layers, shown["curves"], strict=True):
+        g = layer.responses(shown["frequencies"])
+        np.testing.assert_allclose(curve, np.sqrt((g**2).mean(axis=(1, 2))), rtol=1e-5)
 
 
 def test_the_hinge_loss_is_that_of_probabilities():
