@@ -154,7 +154,7 @@ def measure_study(args: argparse.Namespace, step: Step) -> Document:
     seeds = range(studies.FIRST_SEED + args.seed, studies.FIRST_SEED + args.seed + args.runs)
     results = []
     for setting in studies.settings_of(study, args.quick):
-        recipe = dataclasses.replace(recipe_for(args, setting["model"], study.split), **study.base)
+        recipe = recipe_for(args, setting["model"], study.split)
         results += results_of(args, recipe, [Run(setting, seed) for seed in seeds])
     return experiment_facts(args) | studies.collect(args.show, results)
 
