@@ -33,6 +33,7 @@ from analysis.cora.settings import (
     DECOUPLED,
     GAT,
     GCN,
+    INNER,
     MONET,
     NORMALIZED,
     PLAIN,
@@ -153,7 +154,7 @@ def make_network(model: str, recipe: Recipe, inputs: Inputs) -> nn.Module:
         )
         return Decoupled(sizes, propagate, inputs.with_loops(recipe.loops), recipe)
     if model == DCNN:
-        one_layer = recipe.split in (STANDARD, RANDOM)
+        one_layer = recipe.split in (STANDARD, RANDOM, INNER)
         sizes = [sizes[0], sizes[-1]] if one_layer else sizes
         return DiffusionNetwork(inputs, sizes, recipe.order, binary=recipe.words == BINARY)
     return _by_pyg(model, recipe, inputs, sizes)

@@ -6,7 +6,7 @@ from analysis._document import Document, page
 from analysis._tables import markdown_table
 from analysis.cora import paper
 from analysis.cora.results import accuracy_table, findings, is_near, recipe_table, run_lines
-from analysis.cora.settings import DCNN, DRAWN, EXTENDED, NAMES, PAPER_MODELS, RANDOM, STANDARD, SWAPPED
+from analysis.cora.settings import DCNN, DRAWN, EXTENDED, INNER, NAMES, PAPER_MODELS, RANDOM, STANDARD, SWAPPED
 
 _SPLITS = {
     STANDARD: "140 vertices are for training, 500 choose the network, 1,000 are for the test, as in Planetoid.",
@@ -19,6 +19,8 @@ _SPLITS = {
     "result to compare methods by.",
     RANDOM: "Every run has a split of its own: 20 vertices of each class are for training, 500 others choose the "
     "network and 1,000 are for the test. All models have the same splits, and the settings of the standard one.",
+    INNER: "Every run has a split of its own of the vertices that are no test vertices of Planetoid: 20 of each class "
+    "are for training, 500 others choose the network, and the rest is what is shown. Settings can be compared on it.",
 }
 
 _CHOICE = (

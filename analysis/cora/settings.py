@@ -7,8 +7,8 @@ import dataclasses
 from analysis._planetoid import NAMES as DATASETS
 
 DRAWN = "drawn"
-STANDARD, EXTENDED, SWAPPED, RANDOM = "standard", "extended", "swapped", "random"
-SPLITS = (STANDARD, EXTENDED, SWAPPED, RANDOM)
+STANDARD, EXTENDED, SWAPPED, RANDOM, INNER = "standard", "extended", "swapped", "random", "inner"
+SPLITS = (STANDARD, EXTENDED, SWAPPED, RANDOM, INNER)
 
 CAYLEY16, CAYLEY64, CAYLEY, CHEBNET = "cayleynet-16", "cayleynet-64", "cayleynet", "chebnet"
 GCN, GAT, MONET, DCNN = "gcn", "gat", "monet", "dcnn"
@@ -18,6 +18,7 @@ PAPER_MODELS = {
     EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
     SWAPPED: (CAYLEY, CHEBNET, GCN, MONET, DCNN),
     RANDOM: (CAYLEY16, GCN),
+    INNER: (CAYLEY16, GCN),
 }
 MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, DECOUPLED)
 
@@ -235,7 +236,7 @@ def check_recipe(model: str, recipe: Recipe, device: str) -> None:
 
 def recipe_of(model: str, split: str) -> Recipe:
     """Return the recipe of a model; on random splits it is that of the standard one, on the swapped of the extended."""
-    like = {RANDOM: STANDARD, SWAPPED: EXTENDED}.get(split, split)
+    like = {RANDOM: STANDARD, INNER: STANDARD, SWAPPED: EXTENDED}.get(split, split)
     return dataclasses.replace(RECIPES[model, like], split=split)
 
 
