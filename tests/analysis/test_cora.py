@@ -129,7 +129,7 @@ def test_a_study_shows_test_accuracies_only_where_nothing_is_chosen():
         ]
         document = studies.collect(name, runs)
         header, rows = studies.table(document)
-        assert ("test accuracy, %" in header) is study.with_test
+        assert ("test accuracy, %" in header) is (study.with_test and study.split != INNER)
         assert all(len(row) == len(header) for row in rows)
         assert all(row["test"] == (pytest.approx(70) if study.with_test else None) for row in document["rows"])
         lines = studies.findings(document)
@@ -193,6 +193,8 @@ def test_splits_have_no_vertex_twice_and_only_labelled_ones(name):
         everything = np.concatenate([split.train, split.validation, split.test])
         assert len(np.unique(everything)) == len(everything)
         assert (graph.labels[everything] >= 0).all()
+        if name == INNER:
+            assert not np.isin(everything, graph.test).any()
 
 
 def test_random_splits_have_the_same_number_of_every_class():
