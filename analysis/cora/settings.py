@@ -193,11 +193,10 @@ _DECOUPLED = Recipe(
     zoom=3.0,
     loops=1.0,
     alpha=0.1,
-    filter_lr=0.001,
+    filter_lr=0.0002,
     epochs=400,
     rule=LOSS,
     perceptron=LINEAR,
-    score_dropout=0.8,
 )
 
 RECIPES: dict[tuple[str, str], Recipe] = {
@@ -221,7 +220,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, rule=LOSS, patience=20),
     (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),
     (DECOUPLED, EXTENDED): dataclasses.replace(
-        _DECOUPLED, split=EXTENDED, loops=0.0, decay_on=WEIGHTS, epochs=300, perceptron=PLAIN, score_dropout=0.0
+        _DECOUPLED, split=EXTENDED, loops=0.0, filter_lr=0.001, decay_on=WEIGHTS, epochs=300, perceptron=PLAIN
     ),
 }
 
