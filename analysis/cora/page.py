@@ -35,6 +35,8 @@ _STUDIED = {
 }
 _HALVES = "with the halves swapped and nothing else changed its accuracy is that of [this page](cora_swapped.md)"
 
+_NOT_SWAPPED = "the halves are not alike, see above; it was not trained with the halves swapped"
+
 
 def reasons(document: Document) -> list[str]:
     """Say of every baseline that is not near the paper's where a reason was looked for, or that none was found."""
@@ -44,8 +46,8 @@ def reasons(document: Document) -> list[str]:
         if row["paper"] is None or is_near(row):
             continue
         where = _STUDIED.get((split, row["model"]), "no reason was found")
-        if split == EXTENDED and row["model"] in PAPER_MODELS[SWAPPED]:
-            where = _HALVES
+        if split == EXTENDED:
+            where = _HALVES if row["model"] in PAPER_MODELS[SWAPPED] else _NOT_SWAPPED
         lines.append(f"Why {NAMES[row['model']]} is not nearer to the paper's {row['paper']:g}: {where}.")
     return lines
 
