@@ -288,6 +288,6 @@ def draw(document: Document) -> Figure:
     models = {row["model"] for row in rows}
     names = [label(row) if len(models) == 1 else f"{row['model']}: {label(row)}" for row in rows]
     ax.set_yticks(position, names, fontsize="small")
-    ax.set(xlabel=label_of_axis)
+    ax.set(xlabel=label_of_axis, ylim=(-0.6, len(rows) - 0.4))
     plain_axes(ax)
     return figure

@@ -55,6 +55,7 @@ from analysis.cora.settings import (
     NAMES,
     ONE,
     PATIENCE,
+    PLAIN,
     RANDOM,
     RECIPES,
     STANDARD,
@@ -394,7 +395,7 @@ def test_a_decoupled_network_may_have_a_zoom_for_each_class(drawn):
 
 def test_a_perceptron_may_be_torchs_with_biases(drawn):
     plain, linear = (
-        make_network(DECOUPLED, small(DECOUPLED, **changes), drawn).eval() for changes in ({}, {"perceptron": LINEAR})
+        make_network(DECOUPLED, small(DECOUPLED, perceptron=kind), drawn).eval() for kind in (PLAIN, LINEAR)
     )
     assert all(layer.bias is None for layer in plain.layers)
     x = drawn.x.to_dense()
