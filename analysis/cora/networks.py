@@ -205,12 +205,15 @@ class MixtureConv(nn.Module):
         return self.conv(x, edges, torch.tanh(self.coordinates(self.ends)))
 
 
-def _perceptron(sizes: list[int], kind: str) -> list[nn.Module]:
+def _perceptron(sizes: list[int], kind: str) -> list[SparseLinear]:
     """Return dense layers, see :class:`~analysis.cora.settings.Recipe`."""
     if kind == PLAIN:
         return [SparseLinear(_glorot(a, b)) for a, b in pairwise(sizes)]
-    linear = [nn.Linear(a, b) for a, b in pairwise(sizes)]
-    return [SparseLinear(layer.weight, layer.bias) for layer in linear]
+    layers = []
+    for a, b in pairwise(sizes):
+        weight, bias = nn.Linear(a, b).parameters()
+        layers.append(SparseLinear(weight, bias))
+    return layers
 
 
 def _glorot(n_in: int, n_out: int) -> nn.Parameter:

@@ -166,5 +166,5 @@ def _curve(coefficients: FloatArray, zoom: float, lam: FloatArray, order: int) -
         return responses_at(coefficients, zoom, lam, order)
     c = coefficients.reshape(len(coefficients), -1)
     # k filters with the same sum of squares at every frequency
-    few = np.linalg.qr(c.T / np.sqrt(c.shape[1]), mode="r").T
-    return np.linalg.norm(responses_at(few, zoom, lam, order), axis=1)
+    _, few = np.linalg.qr(c.T / np.sqrt(c.shape[1]))
+    return np.linalg.norm(responses_at(few.T, zoom, lam, order), axis=1)
