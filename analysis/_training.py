@@ -142,7 +142,7 @@ class Fit:
             better = not first and value > state["validation"][state["best_epoch"]]
         if first or better:
             state["best_epoch"] = epoch
-            state["best_model"] = copy.deepcopy(dict(self.model.state_dict()))
+            state["best_model"] = _state_of(self.model)
         state["epoch"], state["step"] = epoch + 1, 0
 
     def _restored(self, checkpoint: Checkpoint) -> dict[str, Any]:
@@ -169,6 +169,12 @@ class Fit:
             "seconds": waking,
         }
         checkpoint.save(now)
+
+
+def _state_of(model: nn.Module) -> dict[str, Any]:
+    """Return the state of a model, which does not change with it."""
+    state = model.state_dict()
+    return {name: v.clone() if isinstance(v, Tensor) else copy.deepcopy(v) for name, v in state.items()}
 
 
 def _history(state: Mapping[str, Any]) -> History:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 import cayleygsp as cg
 from analysis._planetoid import CitationGraph, load_planetoid, normalize_rows
-from analysis.cora.settings import DRAWN, EXTENDED, RANDOM, SPLITS, STANDARD, SWAPPED
+from analysis.cora.settings import DRAWN, EXTENDED, INNER, RANDOM, SPLITS, STANDARD, SWAPPED
 from cayleygsp._typing import IntArray, LaplacianKind
 from cayleygsp.nn import GraphLaplacian
 
@@ -38,11 +38,12 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     ----------
     graph : CitationGraph
         With the standard split.
-    name : {"standard", "extended", "swapped", "random"}
+    name : {"standard", "extended", "swapped", "random", "inner"}
         "standard": that of Planetoid. "extended": all vertices but the test vertices of Planetoid are for training; of
         these, in the order of their numbers, the first half is for validation and the second for the test. "swapped":
         the same with the first half for the test and the second for validation. "random": 20 vertices of each class are
-        for training, 500 others for validation and 1,000 for the test.
+        for training, 500 others for validation and 1,000 for the test. "inner": the same without the test vertices of
+        Planetoid, to choose settings by: what is left after training and validation is for the test.
     seed : int
         Of a random split.
 
@@ -61,7 +62,9 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
         half = test.size // 2
         train, first, second = np.setdiff1d(known, test), test[:half], test[half:]
         return Split(train, first, second) if name == EXTENDED else Split(train, second, first)
-    if name != RANDOM:
+    if name == INNER:
+        known = np.setdiff1d(known, graph.test)
+    elif name != RANDOM:
         raise ValueError(f"`name` must be one of {', '.join(SPLITS)}, got {name}")
     order = np.random.default_rng(seed).permutation(known)
     n_each = min(N_PER_CLASS, graph.train.size // graph.n_classes)
@@ -69,7 +72,7 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     train = np.sort(np.concatenate(chosen))
     rest = order[~np.isin(order, train)]
     n_validation = min(N_VALIDATION, graph.validation.size)
-    n_test = min(N_TEST, graph.test.size)
+    n_test = rest.size if name == INNER else min(N_TEST, graph.test.size)
     return Split(train, np.sort(rest[:n_validation]), np.sort(rest[n_validation : n_validation + n_test]))
 
 

@@ -42,15 +42,16 @@ def _with_values(x: Tensor, values: Tensor) -> Tensor:
 
 
 class SparseLinear(nn.Module):
-    """A dense layer without bias for sparse rows; ``weight`` has shape (out, in), as torch's."""
+    """A dense layer for sparse rows; ``weight`` has shape (out, in), as torch's."""
 
-    def __init__(self, weight: nn.Parameter) -> None:
+    def __init__(self, weight: nn.Parameter, bias: nn.Parameter | None = None) -> None:
         super().__init__()
-        self.weight = weight
+        self.weight, self.bias = weight, bias
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return x times the transposed weights."""
-        return sparse_product(x, self.weight.T) if x.layout == torch.sparse_csr else x @ self.weight.T
+        """Return x times the transposed weights, plus the bias if there is one."""
+        y = sparse_product(x, self.weight.T) if x.layout == torch.sparse_csr else x @ self.weight.T
+        return y if self.bias is None else y + self.bias
 
 
 class ShiftedCayleyConv(CayleyConv):

@@ -33,8 +33,10 @@ from analysis.cora.settings import (
     DECOUPLED,
     GAT,
     GCN,
+    INNER,
     MONET,
     NORMALIZED,
+    PLAIN,
     RANDOM,
     REAL,
     SCALED,
@@ -82,17 +84,20 @@ class Layered(nn.Module):
 class Decoupled(nn.Module):
     """A perceptron of the features of each vertex, then one step that knows the graph."""
 
-    def __init__(self, sizes: list[int], propagate: nn.Module, graph: Any, dropout: float) -> None:
+    def __init__(self, sizes: list[int], propagate: nn.Module, graph: Any, recipe: Recipe) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(SparseLinear(_glorot(a, b)) for a, b in pairwise(sizes))
-        self.first_dropout = SparseDropout(dropout)
-        self.propagate, self.graph, self.dropout = propagate, graph, dropout
+        self.layers = nn.ModuleList(_perceptron(sizes, recipe.perceptron))
+        self.first_dropout = SparseDropout(recipe.dropout)
+        self.propagate, self.graph = propagate, graph
+        self.dropout, self.score_dropout = recipe.dropout, recipe.score_dropout
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the scores of all vertices, shape (n, n_classes)."""
         x = self.layers[0](self.first_dropout(x))
         for layer in self.layers[1:]:
             x = layer(nn.functional.dropout(torch.relu(x), self.dropout, self.training))
+        if self.score_dropout:
+            x = nn.functional.dropout(x, self.score_dropout, self.training)
         return self.propagate(x, self.graph)
 
 
@@ -147,9 +152,9 @@ def make_network(model: str, recipe: Recipe, inputs: Inputs) -> nn.Module:
         propagate = _cayley_layer(
             recipe, inputs, sizes[-1], sizes[-1], shared=not per_channel, filter_only=True, zoom_per_channel=per_channel
         )
-        return Decoupled(sizes, propagate, inputs.with_loops(recipe.loops), recipe.dropout)
+        return Decoupled(sizes, propagate, inputs.with_loops(recipe.loops), recipe)
     if model == DCNN:
-        one_layer = recipe.split in (STANDARD, RANDOM)
+        one_layer = recipe.split in (STANDARD, RANDOM, INNER)
         sizes = [sizes[0], sizes[-1]] if one_layer else sizes
         return DiffusionNetwork(inputs, sizes, recipe.order, binary=recipe.words == BINARY)
     return _by_pyg(model, recipe, inputs, sizes)
@@ -161,7 +166,7 @@ def _by_pyg(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> nn.
     pairs = list(pairwise(sizes))
     if model == APPNP:
         propagate = pyg.APPNP(recipe.order, recipe.alpha, cached=True)
-        return Decoupled(sizes, propagate, inputs.edges, recipe.dropout)
+        return Decoupled(sizes, propagate, inputs.edges, recipe)
     if model == GCN:
         layers = [pyg.GCNConv(a, b, cached=True, bias=False) for a, b in pairs]
         layers[0].lin = SparseLinear(layers[0].lin.weight)
@@ -198,6 +203,17 @@ class MixtureConv(nn.Module):
     def forward(self, x: Tensor, edges: Tensor) -> Tensor:
         """Return features of shape (n, out_channels)."""
         return self.conv(x, edges, torch.tanh(self.coordinates(self.ends)))
+
+
+def _perceptron(sizes: list[int], kind: str) -> list[SparseLinear]:
+    """Return dense layers, see :class:`~analysis.cora.settings.Recipe`."""
+    if kind == PLAIN:
+        return [SparseLinear(_glorot(a, b)) for a, b in pairwise(sizes)]
+    layers = []
+    for a, b in pairwise(sizes):
+        weight, bias = nn.Linear(a, b).parameters()
+        layers.append(SparseLinear(weight, bias))
+    return layers
 
 
 def _glorot(n_in: int, n_out: int) -> nn.Parameter:

@@ -36,7 +36,7 @@ LAPLACIANS = {NORMALIZED: "normalized", SCALED: "scaled unnormalized", SHIFTED: 
 
 # Orders at which Cayley filters of the shifted Laplacian, which are not in the figure, are trained too, and how often.
 SHIFTED_ORDERS = (1, 3)
-SHIFTED_RUNS = 5
+SHIFTED_RUNS = 3
 
 _STYLES: dict[str, dict[str, Any]] = {
     CHEBNET: {"color": "#E69F00", "hatch": "//"},
@@ -174,6 +174,9 @@ def draw(document: Document) -> Figure:
     for row, coeffs in zip(axes, (COMPLEX, REAL), strict=True):
         for ax, laplacian in zip(row, (NORMALIZED, SCALED), strict=True):
             _draw_panel(ax, document, laplacian, coeffs)
+        row[0].set_ylabel("test accuracy, %")
+    for ax in axes[-1]:
+        ax.set_xlabel("order r")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     heights = [h for row in document["rows"] if row["laplacian"] != SHIFTED for h in _heights(row)]
@@ -198,7 +201,7 @@ def _draw_panel(ax: Axes, document: Document, laplacian: str, coeffs: str) -> No
         ax.bar(x, y, 0.36, yerr=e, label=name, alpha=0.85, error_kw={"linewidth": 0.8}, **_STYLES[model])
         theirs = np.array([np.nan if row["paper"] is None else row["paper"] for row in rows])
         ax.plot(x, theirs, "k_", markersize=13, label="the paper's" if k else None)
-    ax.set(xlabel="order r", ylabel="test accuracy, %", title=f"{LAPLACIANS[laplacian]}, {coeffs} coefficients")
+    ax.set_title(f"{LAPLACIANS[laplacian]} Laplacian, {coeffs} coefficients of CayleyNet")
     ax.title.set_fontsize("small")
     ax.set_xticks(sorted({row["order"] for row in document["rows"]}))
     plain_axes(ax)

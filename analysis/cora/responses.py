@@ -103,6 +103,7 @@ def draw(document: Document) -> Figure:
         if same:
             ax.legend(fontsize="small", frameon=False)
         plain_axes(ax)
+    figure.axes[0].set_ylabel("response over its largest value")
     return figure
 
 

@@ -18,6 +18,7 @@ from analysis.cora.data import Inputs, load_inputs, split_of
 from analysis.cora.networks import DiffusionNetwork, make_network
 from analysis.cora.responses import frequencies, responses_at
 from analysis.cora.settings import ALL, CHANNEL, DCNN, FIRST, LOSS, MARGIN, NORMALIZED, PATIENCE, SHIFTED, Recipe
+from cayleygsp._typing import FloatArray
 from cayleygsp.nn import CayleyConv
 
 
@@ -154,7 +155,16 @@ def learned(network: nn.Module, recipe: Recipe, inputs: Inputs) -> dict[str, Any
     curves = []
     for layer in layers:
         c = layer.coefficients().detach().double().cpu().numpy()
-        g = responses_at(c, float(layer.zoom.detach()), lam, layer.order)
-        curves.append((g if layer.shared_filter else np.sqrt((g**2).mean(axis=(1, 2)))).tolist())
+        curves.append(_curve(c, float(layer.zoom.detach()), lam, layer.order).tolist())
     shown = {"kind": kind, "frequencies": lam.tolist(), "curves": curves, "zoom": layers[0].initial_zoom}
     return {"zooms": zooms, "responses": shown}
+
+
+def _curve(coefficients: FloatArray, zoom: float, lam: FloatArray, order: int) -> FloatArray:
+    """Return the response of one filter, or the root of the mean square of those of many, of shape (k, ...)."""
+    if coefficients.ndim == 1:
+        return responses_at(coefficients, zoom, lam, order)
+    c = coefficients.reshape(len(coefficients), -1)
+    # k filters with the same sum of squares at every frequency
+    _, few = np.linalg.qr(c.T / np.sqrt(c.shape[1]))
+    return np.linalg.norm(responses_at(few.T, zoom, lam, order), axis=1)

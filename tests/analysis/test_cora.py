@@ -32,6 +32,7 @@ from analysis.cora.layers import (
     transition,
 )
 from analysis.cora.networks import make_network, start_coefficients
+from analysis.cora.page import reasons
 from analysis.cora.settings import (
     APPNP,
     CAYLEY,
@@ -45,6 +46,8 @@ from analysis.cora.settings import (
     EXTENDED,
     GAT,
     GCN,
+    INNER,
+    LINEAR,
     LOSS,
     MARGIN,
     MODELS,
@@ -52,6 +55,7 @@ from analysis.cora.settings import (
     NAMES,
     ONE,
     PATIENCE,
+    PLAIN,
     RANDOM,
     RECIPES,
     STANDARD,
@@ -60,7 +64,7 @@ from analysis.cora.settings import (
     Recipe,
     recipe_of,
 )
-from analysis.cora.training import is_kept, is_over, loss_of, make_optimizer, train
+from analysis.cora.training import is_kept, is_over, learned, loss_of, make_optimizer, train
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from cayleygsp.responses.basis import power_basis
 from tests.analysis.helpers import run
@@ -126,16 +130,31 @@ def test_a_study_shows_test_accuracies_only_where_nothing_is_chosen():
         ]
         document = studies.collect(name, runs)
         header, rows = studies.table(document)
-        assert ("test accuracy, %" in header) is (name == "dcnn")
+        assert ("test accuracy, %" in header) is (study.with_test and study.split != INNER)
         assert all(len(row) == len(header) for row in rows)
-        assert all(row["test"] == (pytest.approx(70) if name == "dcnn" else None) for row in document["rows"])
+        assert all(row["test"] == (pytest.approx(70) if study.with_test else None) for row in document["rows"])
         lines = studies.findings(document)
         if name == "dcnn":
             assert "below the paper's 72.3: as in the table (70.00);" in lines[0]
             assert lines[1] == "DCNN, at or above the paper's 72.3: none."
-        else:
-            assert all("the best on the validation vertices is" in line for line in lines)
+        elif not study.with_test or study.split == INNER:
+            assert all("vertices is" in line for line in lines)
     assert studies.label({"change": {"filter_lr": 0.001, "decay_on": "all"}}) == "filter lr 0.001, decay on all"
+
+
+def test_a_page_says_where_a_reason_stands_or_that_none_was_found():
+    def row(model, mean, theirs):
+        return {"model": model, "mean": mean, "sd": 0.3, "paper": theirs}
+
+    rows = [row(DCNN, 75.0, 72.3), row(GCN, 81.0, 81.6), row(MONET, 84.0, 81.7), row(APPNP, 83.0, None)]
+    lines = reasons({"config": {"split": STANDARD}, "rows": rows})
+    assert len(lines) == 2
+    assert "DCNN" in lines[0]
+    assert "(cora_dcnn.md)" in lines[0]
+    assert lines[1] == "Why MoNet is not nearer to the paper's 81.7: no reason was found."
+    rows = [row(GCN, 89.0, 86.64), row(CAYLEY, 90.0, 88.09)]
+    (line,) = reasons({"config": {"split": EXTENDED}, "rows": rows})
+    assert "(cora_swapped.md)" in line
 
 
 def test_bars_that_stand_in_a_table_are_runs_of_the_table():
@@ -162,7 +181,7 @@ def test_splits_of_cora_are_those_of_the_paper():
     np.testing.assert_array_equal(swapped.validation, extended.test)
 
 
-@pytest.mark.parametrize("name", [STANDARD, EXTENDED, SWAPPED, RANDOM])
+@pytest.mark.parametrize("name", [STANDARD, EXTENDED, SWAPPED, RANDOM, INNER])
 def test_splits_have_no_vertex_twice_and_only_labelled_ones(name):
     graph = load_graph("drawn")
     labels = graph.labels.copy()
@@ -175,6 +194,8 @@ def test_splits_have_no_vertex_twice_and_only_labelled_ones(name):
         everything = np.concatenate([split.train, split.validation, split.test])
         assert len(np.unique(everything)) == len(everything)
         assert (graph.labels[everything] >= 0).all()
+        if name == INNER:
+            assert not np.isin(everything, graph.test).any()
 
 
 def test_random_splits_have_the_same_number_of_every_class():
@@ -184,7 +205,7 @@ def test_random_splits_have_the_same_number_of_every_class():
     np.testing.assert_array_equal(first.test, again.test)
     assert first.test.tolist() != other.test.tolist()
     assert isinstance(first, Split)
-    with pytest.raises(ValueError, match="`name` must be one of standard, extended, swapped, random, got half"):
+    with pytest.raises(ValueError, match="`name` must be one of standard, extended, swapped, random, inner, got half"):
         split_of(graph, "half")
 
 
@@ -370,6 +391,39 @@ def test_a_decoupled_network_may_have_a_zoom_for_each_class(drawn):
     groups = make_optimizer(many, DECOUPLED, recipe).param_groups
     slow = [p for group in groups if group["lr"] == recipe.filter_lr for p in group["params"]]
     assert {id(p) for p in slow} == {id(many.propagate.log_zoom), id(many.propagate.weight)}
+
+
+def test_a_perceptron_may_be_torchs_with_biases(drawn):
+    plain, linear = (
+        make_network(DECOUPLED, small(DECOUPLED, perceptron=kind), drawn).eval() for kind in (PLAIN, LINEAR)
+    )
+    assert all(layer.bias is None for layer in plain.layers)
+    x = drawn.x.to_dense()
+    for layer, act in zip(linear.layers, (torch.relu, lambda x: x), strict=True):
+        x = act(x @ layer.weight.T + layer.bias)
+    torch.testing.assert_close(linear(drawn.x), linear.propagate(x, linear.graph))
+
+
+def test_scores_are_dropped_before_the_filter_in_training_alone(drawn):
+    recipe = small(DECOUPLED, dropout=0.0, score_dropout=0.9)
+    network = make_network(DECOUPLED, recipe, drawn)
+    seen = []
+    network.propagate.register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
+    network(drawn.x)
+    network.eval()(drawn.x)
+    dropped, whole = seen
+    assert 0.7 < float((dropped == 0).double().mean()) < 1
+    kept = dropped != 0
+    torch.testing.assert_close(dropped[kept], 10 * whole[kept])
+
+
+def test_the_curve_of_many_filters_is_the_root_of_their_mean_square(drawn):
+    recipe = small(CAYLEY, EXTENDED, order=3)
+    network = make_network(CAYLEY, recipe, drawn)
+    shown = learned(network, recipe, drawn)["responses"]
+    for layer, curve in zip(network.layers, shown["curves"], strict=True):
+        g = layer.responses(shown["frequencies"])
+        np.testing.assert_allclose(curve, np.sqrt((g**2).mean(axis=(1, 2))), rtol=1e-5)
 
 
 def test_the_hinge_loss_is_that_of_probabilities():
