@@ -104,13 +104,9 @@ def recipe_for(args: argparse.Namespace, model: str, split: str | None = None) -
 
 
 def results_of(args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run]) -> list[Document]:
-    """Return the results of runs in their order: those that are recorded, then those that are or get finished."""
-    recorded = recorded_runs(args.recorded, recipe) if args.recorded else []
-    by_key = {Run(result["setting"], result["seed"]).key: result for result in recorded}
-    missing = [run for run in runs if run.key not in by_key]
-    experiment = Experiment(recipe.dataset, recipe, missing, functools.partial(train, data=args.data))
-    by_key |= {Run(result["setting"], result["seed"]).key: result for result in compute_or_read(experiment, args)}
-    return [by_key[run.key] for run in runs if run.key in by_key]
+    """Return the results of runs in their order: those that are recorded, and those that are or get finished."""
+    experiment = Experiment(recipe.dataset, recipe, runs, functools.partial(train, data=args.data))
+    return compute_or_read(experiment, args, recorded_runs(args.recorded, recipe) if args.recorded else [])
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
