@@ -191,7 +191,7 @@ class SpectralDensity:
 
 
 def jackson_kernel(n_moments: int) -> FloatArray:
-    """Return Jackson's factors for the moments 0 ... M, which keep the density positive and its edges clean.
+    """Return Jackson's factors for the first M + 1 moments, which keep the density positive and its edges clean.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const name of document.querySelectorAll(".bd-article code .pre")) {
     if (name.textContent.length > 30) name.classList.add("long-name");
   }
-  // a table that scrolls anyway need not have columns of one word
-  for (const frame of document.querySelectorAll(".pst-scrollable-table-container")) {
+  // a table that scrolls anyway need not have columns of one word; those of names do not scroll
+  for (const frame of document.querySelectorAll(".pst-scrollable-table-container:not(:has(.autosummary))")) {
     if (frame.scrollWidth > frame.clientWidth) frame.classList.add("wide-table");
   }
 });
