@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from analysis._planetoid import NAMES as DATASETS
+from analysis._settings import check_nonnegative_settings, check_positive_settings
 
 DRAWN = "drawn"
 STANDARD, EXTENDED, SWAPPED, RANDOM, INNER = "standard", "extended", "swapped", "random", "inner"
@@ -155,14 +156,10 @@ class Recipe:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"`{name}` must be one of {', '.join(choices)}, got {getattr(self, name)}")
-        for name in ("order", "zoom", "scaled_zoom", "lr", "epochs", "patience"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"`{name}` must be positive, got {getattr(self, name)}")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"`hidden` must be positive, got {self.hidden}")
-        for name in ("filter_lr", "decay", "batch", "loops"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"`{name}` must not be negative, got {getattr(self, name)}")
+        if not self.hidden:
+            raise ValueError("`hidden` must have at least one number of features, got none")
+        check_positive_settings(self, ("order", "zoom", "scaled_zoom", "lr", "epochs", "patience", "hidden"))
+        check_nonnegative_settings(self, ("filter_lr", "decay", "batch", "loops"))
         for name in ("alpha", "dropout", "score_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"`{name}` must be at least 0 and less than 1, got {getattr(self, name)}")

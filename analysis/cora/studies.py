@@ -28,6 +28,7 @@ from analysis.cora.settings import (
     DECOUPLED,
     ENTROPY,
     EXTENDED,
+    FIRST,
     INNER,
     LOSS,
     NAMES,
@@ -118,6 +119,9 @@ STUDIES = {
                 {"score_dropout": dropout, "filter_lr": lr}
                 for dropout, lr in ((0.8, 0.001), (0.0, 0.001), (0.0, 0.0002), (0.0, 0.0), (0.8, 0.0))
             ),
+            {"decay": 0.005, "decay_on": FIRST},
+            {"decay": 0.005, "decay_on": FIRST, "filter_lr": 0.0},
+            {"decay": 0.005, "decay_on": FIRST, "filter_lr": 0.001},
         )
         + _each(APPNP, {}),
         with_test=True,
