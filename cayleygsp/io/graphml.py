@@ -61,6 +61,8 @@ def _has_document_type(file: Path) -> bool:
         with file.open("rb") as stream:
             while not seen and (chunk := stream.read(_CHUNK)):
                 parser.Parse(chunk, False)
+        if not seen:
+            parser.Parse(b"", True)  # newer versions of the parser put off what they have read
     except (_FirstElement, expat.ExpatError):
         # What is not well-formed the reader rejects, with the same parser, and names the place.
         pass
