@@ -12,9 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numba
-
 from cayleygsp._memory import format_bytes
+from cayleygsp.engine.threads import thread_limit
 
 Document = dict[str, Any]
 
@@ -28,7 +27,7 @@ def machine_facts() -> dict[str, Any]:
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
-        "threads": numba.get_num_threads(),
+        "threads": thread_limit(),
         "thread_settings": {name: os.environ[name] for name in THREAD_SETTINGS if name in os.environ},
         "load_average": os.getloadavg()[0],
         "last_level_cache_bytes": last_level_cache(),

@@ -31,6 +31,7 @@ from analysis._document import Document, now, package_versions
 from analysis._ranks import Ranks
 from analysis._run_progress import run_progress
 from cayleygsp._files import write_files
+from cayleygsp.engine.threads import thread_limit
 
 Config = TypeVar("Config")
 
@@ -225,8 +226,7 @@ def _compute_by_workers(
 
 
 def _start_worker() -> None:
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
+    _set_threads(1, 1)
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
@@ -241,14 +241,18 @@ def _die_with_parent() -> None:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute with one thread, as worker processes do: sums come out the same, and small ones faster."""
-    before = torch.get_num_threads(), numba.get_num_threads()
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
+    before = torch.get_num_threads(), thread_limit()
+    _set_threads(1, 1)
     try:
         yield
     finally:
-        torch.set_num_threads(before[0])
-        numba.set_num_threads(before[1])
+        _set_threads(*before)
+
+
+def _set_threads(of_torch: int, of_loops: int) -> None:
+    """Set the numbers of threads; torch's last, as numba's pool changes it when it starts."""
+    numba.set_num_threads(of_loops)
+    torch.set_num_threads(of_torch)
 
 
 @contextmanager

@@ -69,3 +69,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     # thousands of tests and all that they import stay until the end: collecting garbage need not look at them
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # numba's threads, when they start, give torch as many, which wait for each other in every small sum
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.get_num_threads() > 1:
+        torch.set_num_threads(1)
