@@ -31,6 +31,7 @@ from analysis.cora.settings import (
     CHEBNET,
     DCNN,
     DECOUPLED,
+    FIXED,
     GAT,
     GCN,
     INNER,
@@ -147,11 +148,13 @@ def make_network(model: str, recipe: Recipe, inputs: Inputs) -> nn.Module:
     sizes = [int(graph.features.shape[1]), *recipe.hidden, graph.n_classes]
     if model in (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET):
         return Layered(*_spectral(model, recipe, inputs, sizes), recipe.dropout)
-    if model == DECOUPLED:
+    if model in (DECOUPLED, FIXED):
         per_channel = recipe.zooms == CHANNEL
         propagate = _cayley_layer(
             recipe, inputs, sizes[-1], sizes[-1], shared=not per_channel, filter_only=True, zoom_per_channel=per_channel
         )
+        if model == FIXED:
+            propagate.requires_grad_(False)
         return Decoupled(sizes, propagate, inputs.with_loops(recipe.loops), recipe)
     if model == DCNN:
         one_layer = recipe.split in (STANDARD, RANDOM, INNER)

@@ -25,6 +25,7 @@ from analysis.cora.settings import (
     DECOUPLED,
     DRAWN,
     EXTENDED,
+    FIXED,
     FULL,
     MODELS,
     PAPER_MODELS,
@@ -89,7 +90,7 @@ def default_models(split: str, quick: bool) -> Sequence[str]:
     """Return the models of a table: those of the paper and what goes beyond it."""
     if quick:
         return QUICK_MODELS
-    beyond = {EXTENDED: (DECOUPLED,), SWAPPED: ()}.get(split, (APPNP, DECOUPLED))
+    beyond = {EXTENDED: (DECOUPLED,), SWAPPED: ()}.get(split, (APPNP, DECOUPLED, FIXED))
     return (*PAPER_MODELS[split], *beyond)
 
 

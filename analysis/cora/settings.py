@@ -13,7 +13,7 @@ SPLITS = (STANDARD, EXTENDED, SWAPPED, RANDOM, INNER)
 
 CAYLEY16, CAYLEY64, CAYLEY, CHEBNET = "cayleynet-16", "cayleynet-64", "cayleynet", "chebnet"
 GCN, GAT, MONET, DCNN = "gcn", "gat", "monet", "dcnn"
-APPNP, DECOUPLED = "appnp", "decoupled"
+APPNP, DECOUPLED, FIXED = "appnp", "decoupled", "decoupled-fixed"
 PAPER_MODELS = {
     STANDARD: (CAYLEY16, CAYLEY64, GCN, GAT, MONET, DCNN),
     EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
@@ -21,7 +21,7 @@ PAPER_MODELS = {
     RANDOM: (CAYLEY16, GCN),
     INNER: (CAYLEY16, GCN),
 }
-MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, DECOUPLED)
+MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, DECOUPLED, FIXED)
 
 NAMES = {
     CAYLEY16: "CayleyNet, 16 features, shared filters",
@@ -34,6 +34,7 @@ NAMES = {
     DCNN: "DCNN",
     APPNP: "APPNP",
     DECOUPLED: "decoupled: MLP, then one Cayley filter",
+    FIXED: "decoupled, its filter not learned",
 }
 
 # Laplacians that filters are functions of. "scaled" is L·2/λ_max, "shifted" 2L/λ_max − I.
@@ -190,10 +191,21 @@ _DECOUPLED = Recipe(
     zoom=3.0,
     loops=1.0,
     alpha=0.1,
-    filter_lr=0.0002,
+    filter_lr=0.00005,
     epochs=400,
     rule=LOSS,
     perceptron=LINEAR,
+    score_dropout=0.8,
+)
+_DECOUPLED_EXTENDED = dataclasses.replace(
+    _DECOUPLED,
+    split=EXTENDED,
+    loops=0.0,
+    filter_lr=0.001,
+    decay_on=WEIGHTS,
+    epochs=300,
+    perceptron=PLAIN,
+    score_dropout=0.0,
 )
 
 RECIPES: dict[tuple[str, str], Recipe] = {
@@ -207,6 +219,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (DCNN, STANDARD): _DCNN,
     (APPNP, STANDARD): _APPNP,
     (DECOUPLED, STANDARD): _DECOUPLED,
+    (FIXED, STANDARD): _DECOUPLED,
     (CAYLEY16, EXTENDED): dataclasses.replace(_SHARED, split=EXTENDED),
     (CAYLEY64, EXTENDED): dataclasses.replace(_SHARED, split=EXTENDED, hidden=(64,)),
     (CAYLEY, EXTENDED): dataclasses.replace(_PAIRS, laplacian=SCALED, coeffs=REAL),
@@ -216,15 +229,14 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (MONET, EXTENDED): dataclasses.replace(_MONET, split=EXTENDED),
     (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, rule=LOSS, patience=20),
     (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),
-    (DECOUPLED, EXTENDED): dataclasses.replace(
-        _DECOUPLED, split=EXTENDED, loops=0.0, filter_lr=0.001, decay_on=WEIGHTS, epochs=300, perceptron=PLAIN
-    ),
+    (DECOUPLED, EXTENDED): _DECOUPLED_EXTENDED,
+    (FIXED, EXTENDED): _DECOUPLED_EXTENDED,
 }
 
 
 def check_recipe(model: str, recipe: Recipe, device: str) -> None:
     """Reject a recipe that a model has no network for."""
-    if model in (CAYLEY16, CAYLEY64, DECOUPLED) and recipe.laplacian != NORMALIZED:
+    if model in (CAYLEY16, CAYLEY64, DECOUPLED, FIXED) and recipe.laplacian != NORMALIZED:
         raise ValueError(f"`laplacian` must be {NORMALIZED} for {model}, got {recipe.laplacian}")
     if model == DCNN and device != "cpu":
         raise ValueError(f"`device` must be cpu for {DCNN}, got {device}")

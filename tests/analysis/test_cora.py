@@ -44,6 +44,7 @@ from analysis.cora.settings import (
     DECOUPLED,
     ENTROPY,
     EXTENDED,
+    FIXED,
     GAT,
     GCN,
     INNER,
@@ -391,6 +392,22 @@ def test_a_decoupled_network_may_have_a_zoom_for_each_class(drawn):
     groups = make_optimizer(many, DECOUPLED, recipe).param_groups
     slow = [p for group in groups if group["lr"] == recipe.filter_lr for p in group["params"]]
     assert {id(p) for p in slow} == {id(many.propagate.log_zoom), id(many.propagate.weight)}
+
+
+def test_a_filter_that_is_not_learned_stays_where_it_starts(drawn):
+    recipe = small(FIXED)
+    torch.manual_seed(0)
+    network = make_network(FIXED, recipe, drawn)
+    before = [p.detach().clone() for p in network.parameters()]
+    optimizer = make_optimizer(network, FIXED, recipe)
+    network(drawn.x).square().sum().backward()
+    optimizer.step()
+    moved = [not torch.equal(p, q) for p, q in zip(network.parameters(), before, strict=True)]
+    inside = {id(p) for p in network.propagate.parameters()}
+    assert moved == [id(p) not in inside for p in network.parameters()]
+    torch.manual_seed(0)
+    other = make_network(DECOUPLED, recipe, drawn)
+    torch.testing.assert_close(list(other.parameters()), before, rtol=0, atol=0)
 
 
 def test_a_perceptron_may_be_torchs_with_biases(drawn):
