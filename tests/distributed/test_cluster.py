@@ -192,8 +192,17 @@ def test_work_that_is_broken_off_leaves_no_files(client, monkeypatch):
     assert [path.name for path in dL.executor.folder().iterdir()] == ["parts"]  # and no signals
 
 
+def wait_for_two_workers(client):
+    """Wait for workers that an earlier test has sent away or killed."""
+    deadline = time.monotonic() + 60
+    while len(client.nthreads()) != 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def slow_filter(client, **options):
     """Return a filter of some hundred degrees with many exchanges, and what it gives."""
+    wait_for_two_workers(client)
     dL = DistributedLaplacian.from_graph(
         GRID, 4, client=client, partition="order", degrees_per_exchange=16, keep_every=32, **options
     )
