@@ -161,7 +161,8 @@ def findings(document: Document) -> list[str]:
             difference = row["mean"] - row["paper"]
             word = "within" if abs(difference) <= MARGIN else "not within"
             when = "" if row["steps"] in (None, document["config"]["steps"]) else f" after {row['steps']:,} steps"
-            sentences.append(f"{NAMES[row['model']]}{when} is {word} {MARGIN} of the paper's {row['paper']:.3f}.")
+            sentence = f"{NAMES[row['model']]}{when} is {word} {MARGIN} of the paper's {row['paper']:.3f}."
+            sentences.append(sentence + (_seeds_text(document, row) if word == "not within" else ""))
     sentences += _comparisons(document)
     means = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] == PAPER}
     for row in document["rows"]:
@@ -172,6 +173,17 @@ def findings(document: Document) -> list[str]:
                 f"ratings to learn from, the error changes by {row['mean'] - other:+.4f}."
             )
     return sentences
+
+
+def _seeds_text(document: Document, row: Document) -> str:
+    """Return the error of every seed of a row, which may be what explains the difference to a single run."""
+    runs = [run for run in document["runs"] if run["setting"] == {"model": row["model"], "protocol": row["protocol"]}]
+    errors = [f"{run['numbers']['rmse']:.4f} (seed {run['seed']})" for run in runs]
+    return (
+        f" Seed by seed: {', '.join(errors)}. Seed 0 has the halves of the authors' code, whose figure is of one run."
+        if len(errors) > 1
+        else ""
+    )
 
 
 def _comparisons(document: Document) -> list[str]:

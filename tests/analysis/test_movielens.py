@@ -101,6 +101,9 @@ def test_findings_can_turn_out_either_way(ran):
     document = networks_with(ran[0], losses, {CHEB4: [1.1, 0.8], CHEB8: [1.1, 0.9], CAYLEY: [1.1, 0.924]})
     sentences = movielens.findings(document)
     assert "is not within 0.005" in sentences[0]
+    setting = {"model": CHEB4, "protocol": "paper"}
+    document["runs"] = [{"setting": setting, "seed": k, "numbers": {"rmse": 0.7 + k / 5}} for k in range(2)]
+    assert "Seed by seed: 0.7000 (seed 0), 0.9000 (seed 1)." in movielens.findings(document)[0]
     assert sentences[3] == f"{names[0]} is above {names[2]}: 0.9240 and 0.9000."
     assert sentences[5] == f"{names[2]} is above {names[1]}: 0.9000 and 0.8000."
 
