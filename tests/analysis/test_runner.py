@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 import threading
 from datetime import datetime
 
@@ -132,3 +135,13 @@ def test_progress_lines_go_to_stderr(tmp_path, capsys, monkeypatch):
     said = capsys.readouterr()
     assert "small: 1 of 4 runs" in said.err
     assert said.out == ""
+
+
+def test_torch_has_one_thread_inside_and_as_many_as_before_outside():
+    program = (
+        "import torch\nfrom analysis._runner import one_thread\ntorch.set_num_threads(1)\n"
+        "with one_thread():\n    print(torch.get_num_threads())\nprint(torch.get_num_threads())\n"
+    )
+    environment = os.environ | {"NUMBA_NUM_THREADS": "2"}  # which numba's threads give to torch when they start
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "1\n1\n"
