@@ -164,21 +164,31 @@ def findings(document: Document) -> list[str]:
             sentence = f"{NAMES[row['model']]}{when} is {word} {MARGIN} of the paper's {row['paper']:.3f}."
             sentences.append(sentence + (_seeds_text(document, row) if word == "not within" else ""))
     sentences += _comparisons(document)
-    means = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] == PAPER}
     for row in document["rows"]:
-        other = means.get(row["model"])
-        if row["protocol"] not in (None, PAPER) and other is not None:
+        if row["protocol"] in (None, PAPER):
+            continue
+        chosen, other = (_errors_by_seed(document, row["model"], protocol) for protocol in (row["protocol"], PAPER))
+        seeds = sorted(chosen.keys() & other.keys())
+        if seeds:
+            change = statistics.fmean(chosen[seed] - other[seed] for seed in seeds)
+            named = f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
             sentences.append(
                 f"{NAMES[row['model']]}: chosen by validation ratings instead of the training loss, and with fewer "
-                f"ratings to learn from, the error changes by {row['mean'] - other:+.4f}."
+                f"ratings to learn from, the error changes by {change:+.4f} ({named})."
             )
     return sentences
 
 
+def _errors_by_seed(document: Document, model: str, protocol: str) -> dict[int, float]:
+    """Return the test error of every run of a network."""
+    wanted = {"model": model, "protocol": protocol}
+    return {run["seed"]: run["numbers"]["rmse"] for run in document["runs"] if run["setting"] == wanted}
+
+
 def _seeds_text(document: Document, row: Document) -> str:
     """Return the error of every seed of a row, which may be what explains the difference to a single run."""
-    runs = [run for run in document["runs"] if run["setting"] == {"model": row["model"], "protocol": row["protocol"]}]
-    errors = [f"{run['numbers']['rmse']:.4f} (seed {run['seed']})" for run in runs]
+    by_seed = _errors_by_seed(document, row["model"], row["protocol"])
+    errors = [f"{error:.4f} (seed {seed})" for seed, error in by_seed.items()]
     return (
         f" Seed by seed: {', '.join(errors)}. Seed 0 has the halves of the authors' code, whose figure is of one run."
         if len(errors) > 1

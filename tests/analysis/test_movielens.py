@@ -108,6 +108,17 @@ def test_findings_can_turn_out_either_way(ran):
     assert sentences[5] == f"{names[2]} is above {names[1]}: 0.9000 and 0.8000."
 
 
+def test_protocols_are_compared_over_the_seeds_that_both_have(ran):
+    document = copy.deepcopy(ran[0])
+    document["runs"] = [
+        {"setting": {"model": CHEB4, "protocol": protocol}, "seed": seed, "numbers": {"rmse": error}}
+        for protocol, seed, error in (("paper", 0, 0.92), ("paper", 1, 0.99), ("validation", 0, 0.93))
+    ]
+    (sentence,) = [text for text in movielens.findings(document) if "chosen by validation" in text]
+    assert sentence.startswith(NAMES[CHEB4])
+    assert sentence.endswith("changes by +0.0100 (seed 0).")
+
+
 def test_networks_are_compared_after_equal_steps(ran):
     errors = {CHEB4: [1.2, 1.1], CHEB8: [1.3]}
     document = networks_with(ran[0], [0.9, 1.0], errors)
