@@ -65,12 +65,13 @@ def markdown(document: Document) -> str:
     if config["dataset"] == "cora" and config["split"] in (STANDARD, RANDOM):
         others = "; ".join(f"{name} {accuracy:g}" for name, accuracy in paper.PUBLISHED.items())
         lines += [
-            f"Published elsewhere for the standard split, not computed here: {others}.",
+            f"Published elsewhere for the standard split, not computed here: {others}. No figure of GPRGNN (Chien et "
+            "al. 2021) or ChebNetII (He, Wei and Wen 2022) for this split could be checked, so that none is given.",
             "",
         ]
     lines += [*(f"- {line}" for line in [*findings(document), *reasons(document)]), ""]
     header, rows = recipe_table(document)
-    lines += ["Settings that differ, see `analysis/cora/settings.py` for what they mean:", ""]
+    lines += ["Settings that differ, see `analysis/cora/settings.py`; a dash: the model has no such setting.", ""]
     lines += [*markdown_table(header, rows), ""]
     lines += [
         f"{_CHOICE[config['split'] == SWAPPED]} Parameters are all "

@@ -18,8 +18,10 @@ from analysis.cora.settings import (
     CHEBNET,
     EXTENDED,
     GCN,
+    MODELS,
     NAMES,
     SWAPPED,
+    USED_BY,
     Recipe,
 )
 
@@ -110,10 +112,19 @@ def _zooms(zooms: Sequence[Sequence[float]]) -> str:
 
 
 def recipe_table(document: Document) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the settings of every model, without those that are the same for all."""
+    """Return header and rows of the settings of every model, without those that are the same for all.
+
+    A dash stands for a setting that a model does not have.
+    """
     recipes = [row["recipe"] for row in document["rows"]]
     names = [name for name in (recipes[0] if recipes else {}) if len({str(r[name]) for r in recipes}) > 1]
-    rows = [[NAMES[row["model"]], *(setting_text(row["recipe"][name]) for name in names)] for row in document["rows"]]
+    rows = [
+        [
+            NAMES[row["model"]],
+            *(setting_text(row["recipe"][n]) if row["model"] in USED_BY.get(n, MODELS) else "–" for n in names),
+        ]
+        for row in document["rows"]
+    ]
     return ["model", *(name.replace("_", " ") for name in names)], rows
 
 

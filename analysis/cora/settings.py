@@ -37,6 +37,25 @@ NAMES = {
     FIXED: "decoupled, its filter not learned",
 }
 
+# Settings that some models alone have: for the others their value decides nothing.
+_CAYLEY_MODELS = (CAYLEY16, CAYLEY64, CAYLEY, DECOUPLED, FIXED)
+_SPECTRAL = (*_CAYLEY_MODELS, CHEBNET)
+_PERCEPTRONS = (APPNP, DECOUPLED, FIXED)
+USED_BY = {
+    "order": (*_SPECTRAL, DCNN, APPNP),
+    "laplacian": _SPECTRAL,
+    "loops": _SPECTRAL,
+    "coeffs": _CAYLEY_MODELS,
+    "zoom": _CAYLEY_MODELS,
+    "scaled_zoom": (CAYLEY,),
+    "zooms": (DECOUPLED, FIXED),
+    "alpha": (*_CAYLEY_MODELS, APPNP),
+    "filter_lr": (CAYLEY16, CAYLEY64, CAYLEY, DECOUPLED),
+    "words": (DCNN,),
+    "perceptron": _PERCEPTRONS,
+    "score_dropout": _PERCEPTRONS,
+}
+
 # Laplacians that filters are functions of. "scaled" is L·2/λ_max, "shifted" 2L/λ_max − I.
 NORMALIZED, SCALED, SHIFTED = "normalized", "scaled", "shifted"
 COMPLEX, REAL = "complex", "real"

@@ -35,6 +35,7 @@ from analysis.cora.networks import make_network, start_coefficients
 from analysis.cora.page import reasons
 from analysis.cora.settings import (
     APPNP,
+    BINARY,
     CAYLEY,
     CAYLEY16,
     CAYLEY64,
@@ -58,9 +59,12 @@ from analysis.cora.settings import (
     PATIENCE,
     PLAIN,
     RANDOM,
+    REAL,
     RECIPES,
+    SCALED,
     STANDARD,
     SWAPPED,
+    USED_BY,
     WINDOW,
     Recipe,
     recipe_of,
@@ -255,6 +259,51 @@ def test_all_networks_map_features_to_scores_and_learn(drawn):
         learned = [p for p in network.parameters() if p.requires_grad]
         moved = [not torch.equal(a, b) for a, b in zip(before, learned, strict=True)]
         assert all(moved), (model, split)
+
+
+CHANGES = {
+    "order": 3,
+    "laplacian": SCALED,
+    "loops": 2.0,
+    "coeffs": REAL,
+    "zoom": 2.5,
+    "scaled_zoom": 7.0,
+    "zooms": CHANNEL,
+    "alpha": 0.3,
+    "filter_lr": 0.7,
+    "words": BINARY,
+    "perceptron": {PLAIN: LINEAR, LINEAR: PLAIN},
+    "score_dropout": 0.25,
+}
+
+
+def trained_step(model, recipe, inputs):
+    """Return the parameters of a network after one step, which everything that it has takes part in."""
+    torch.manual_seed(0)
+    network = make_network(model, recipe, inputs)
+    optimizer = make_optimizer(network, model, recipe)
+    torch.nn.functional.cross_entropy(network(inputs.x), inputs.labels).backward()
+    optimizer.step()
+    return [p.detach() for p in network.parameters()]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_setting_that_a_model_does_not_have_changes_nothing(drawn, name):
+    assert set(CHANGES) == set(USED_BY)
+    with_pyg = importlib.util.find_spec("torch_geometric") is not None
+    for model in MODELS:
+        refused = name == "laplacian" and model in (CAYLEY16, CAYLEY64, DECOUPLED, FIXED)
+        if refused or (model in OF_PYG and not with_pyg):
+            continue
+        recipe = small(model, EXTENDED if name == "scaled_zoom" else STANDARD)
+        value = CHANGES[name]
+        if isinstance(value, dict):
+            value = value[getattr(recipe, name)]
+        one, other = (
+            trained_step(model, dataclasses.replace(recipe, **change), drawn) for change in ({}, {name: value})
+        )
+        same = len(one) == len(other) and all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+        assert same == (model not in USED_BY[name]), model
 
 
 def test_dropout_of_sparse_features_is_that_of_dense_ones(drawn):
