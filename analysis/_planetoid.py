@@ -1,14 +1,11 @@
 """Citation graphs in the format of Planetoid (Cora, Citeseer, Pubmed), read without trusting their pickles.
 
-The files are pickles of Python 2. What they name is looked up in a short list and nothing else is ever loaded; sparse
-matrices are built anew from their arrays, so that damaged ones are rejected.
+The files are pickles of Python 2, see :mod:`analysis._pickled`. Matrices are built anew from their bytes, so that
+damaged ones are rejected.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from analysis._datasets import FILES, check_file, data_file, data_folders
+from analysis._pickled import as_array, as_matrix, unpickle
 from cayleygsp._typing import FloatArray, IntArray
 
 NAMES = ("cora", "citeseer", "pubmed")
@@ -25,37 +23,6 @@ PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 
 # Vertices after the labelled ones that are for validation.
 N_VALIDATION = 500
-
-
-class _Csr:
-    """Takes the place of a pickled CSR matrix: it holds what was pickled and does nothing."""
-
-
-# What a file may name. Reconstructing an array of numbers runs no code of the file.
-_ALLOWED: dict[tuple[str, str], Any] = {
-    ("scipy.sparse.csr", "csr_matrix"): _Csr,
-    ("scipy.sparse._csr", "csr_matrix"): _Csr,
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy.core.multiarray", "_reconstruct"): np.zeros(0).__reduce__()[0],
-    ("numpy._core.multiarray", "_reconstruct"): np.zeros(0).__reduce__()[0],
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-    ("builtins", "list"): list,
-}
-
-
-class RestrictedUnpickler(pickle.Unpickler):
-    """An unpickler that knows arrays of numbers, sparse matrices, lists and dictionaries, and nothing else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return what a name stands for, if it is on the list."""
-        try:
-            return _ALLOWED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(
-                f"the file names {module}.{name}, which no file of Planetoid needs; it is not loaded"
-            ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +140,6 @@ def load_planetoid(name: str, data: Path | None = None) -> CitationGraph:
     )
 
 
-def unpickle(content: bytes) -> Any:
-    """Return what a file of Python 2 holds, by :class:`RestrictedUnpickler`."""
-    return RestrictedUnpickler(io.BytesIO(content), encoding="latin1").load()
-
-
 def normalize_rows(features: sparse.csr_array) -> sparse.csr_array:
     """Return features whose rows sum to one; rows of zeros stay."""
     sums = np.asarray(features.sum(axis=1)).reshape(-1)
@@ -226,25 +188,20 @@ def _classes(one_hot: FloatArray) -> IntArray:
 
 
 def _matrix_of(value: Any, part: str) -> sparse.csr_array:
-    """Return a sparse matrix from the arrays that were pickled, checked."""
-    state = getattr(value, "__dict__", {}) if isinstance(value, _Csr) else {}
-    arrays = [state.get(name) for name in ("data", "indices", "indptr")]
-    shape = state.get("_shape") or state.get("shape")
-    if not all(type(a) is np.ndarray and a.dtype.kind in "biuf" for a in arrays) or not _is_shape(shape):
-        raise ValueError(f"{part} must be a sparse matrix of numbers, got {type(value).__name__}")
-    matrix = sparse.csr_array(tuple(arrays), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix
-
-
-def _is_shape(shape: Any) -> bool:
-    return isinstance(shape, tuple) and len(shape) == 2 and all(type(n) is int and n >= 0 for n in shape)
+    try:
+        return as_matrix(value)
+    except ValueError as error:
+        raise ValueError(f"{part} must be a sparse matrix of numbers: {error}") from error
 
 
 def _labels_of(value: Any, part: str) -> FloatArray:
-    if type(value) is not np.ndarray or value.ndim != 2 or value.dtype.kind not in "biuf":
-        raise ValueError(f"{part} must be a matrix of labels, got {type(value).__name__}")
-    return value
+    try:
+        labels = as_array(value)
+    except ValueError as error:
+        raise ValueError(f"{part} must be a matrix of labels: {error}") from error
+    if labels.ndim != 2:
+        raise ValueError(f"{part} must be a matrix of labels, got shape {labels.shape}")
+    return labels
 
 
 def _adjacency(neighbours: Any, n: int) -> sparse.csr_array:

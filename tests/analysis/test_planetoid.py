@@ -12,7 +12,8 @@ import pytest
 from scipy import sparse
 
 from analysis import _planetoid
-from analysis._planetoid import load_planetoid, unpickle
+from analysis._pickled import as_array, as_matrix, unpickle
+from analysis._planetoid import load_planetoid
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -78,6 +79,49 @@ def test_a_malicious_file_is_refused_by_name_and_runs_nothing(tmp_path, part):
     assert not marker.exists()
     with pytest.raises(pickle.UnpicklingError, match=r"builtins\.eval|__builtin__\.eval"):
         unpickle(b"c__builtin__\neval\n(S'1'\ntR.")
+
+
+ARRAY = b"cnumpy\nndarray\n"
+LIST = b"c__builtin__\nlist\n"
+CSR = b"cscipy.sparse.csr\ncsr_matrix\n"
+
+
+def test_a_forged_file_makes_no_object_of_numpy(tmp_path):
+    # list(ndarray((1,), dtype("O8"), "AAAAAAAA")): numpy would take the bytes for the address of an object
+    dtype = b"cnumpy\ndtype\n(S'O8'\ntR"
+    forged = unpickle(LIST + b"(" + ARRAY + b"((I1\nt" + dtype + b"S'AAAAAAAA'\ntRtR.")
+    assert not isinstance(forged, np.ndarray | list)
+    with pytest.raises(ValueError, match="expected an array of numbers, got Record"):
+        as_array(forged)
+    # memory that nobody has written: no bytes come with the shape
+    for content in (ARRAY + b"((I64\ntS'u1'\ntR.", ARRAY + b"."):
+        with pytest.raises(ValueError, match="expected an array of numbers"):
+            as_array(unpickle(content))
+
+
+@pytest.mark.parametrize("name", [ARRAY, LIST, CSR, b"ccollections\ndefaultdict\n"])
+def test_a_file_cannot_change_what_it_names(name):
+    for state in (b"(N(dS'__setstate__'\nI1\nst", b"(dS'__call__'\nI1\ns"):
+        with pytest.raises((pickle.UnpicklingError, TypeError)):
+            unpickle(name + state + b"b.")
+    X = sparse.csr_matrix(np.eye(3, dtype=np.float32))
+    np.testing.assert_array_equal(as_matrix(unpickle(pickle.dumps(X, protocol=3))).toarray(), X.toarray())
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f8", "<i8", "|u1", "|b1"])
+def test_arrays_are_those_that_were_pickled(dtype):
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    for one in (array, array.T, array[:, :0]):
+        read = as_array(unpickle(pickle.dumps(one, protocol=3)))
+        np.testing.assert_array_equal(read, one)
+        assert read.dtype == array.dtype.newbyteorder("=")
+        assert read.flags.writeable
+
+
+@pytest.mark.parametrize("forged", [np.array([None]), np.array(["a"]), np.array([1j]), np.zeros(2, "f4,i4")])
+def test_arrays_of_anything_but_real_numbers_are_refused(forged):
+    with pytest.raises(ValueError, match="must be of one of the types"):
+        as_array(unpickle(pickle.dumps(forged, protocol=3)))
 
 
 def test_damaged_parts_are_refused(tmp_path):
