@@ -101,9 +101,10 @@ def series_length(zoom: float, order: int, tol: float) -> int:
 class Diffusion(nn.Module):
     r"""A layer of a diffusion-convolutional network (Atwood and Towsley 2016): tanh of weighted features of every hop.
 
-    .. math:: Z_{j} = \tanh(w_j \odot P^j X), \quad j = 0, \dots, H, \qquad P = A / (d + 1),
+    .. math:: Z_{j} = \tanh(w_j \odot P^j X), \quad j = 0, \dots, H, \qquad P = A (D + I)^{-1},
 
-    followed by a dense layer of all :math:`Z_j`.
+    followed by a dense layer of all :math:`Z_j`. Both start as in the authors' code: w normal with deviation 0.01, the
+    dense layer after Glorot and Bengio, without a bias.
     """
 
     def __init__(self, in_channels: int, out_channels: int, n_hops: int) -> None:
@@ -112,7 +113,9 @@ class Diffusion(nn.Module):
         self.weight = nn.Parameter(torch.empty((n_hops + 1) * in_channels))
         self.dense = nn.Linear((n_hops + 1) * in_channels, out_channels)
         with torch.no_grad():
-            self.weight.uniform_(-1, 1)
+            self.weight.normal_(0, 0.01)
+            nn.init.xavier_uniform_(self.dense.weight)
+            self.dense.bias.zero_()
 
     def forward(self, diffused: Tensor) -> Tensor:
         """Map diffused features of shape (n, (H + 1) in_channels), sparse by rows or dense."""
@@ -156,9 +159,9 @@ def _entry_products(indptr, indices, g, W, out):  # type: ignore[no-untyped-def]
 
 
 def transition(inputs: Inputs) -> sparse.csr_array:
-    """Return A/(d + 1): the steps of a walk that stays where it is with the probability of one more neighbour."""
+    """Return A with each column divided by the degree plus one, as the authors of DCNN do it."""
     A = inputs.graph.adjacency
-    return sparse.csr_array(sparse.diags_array(1 / (np.asarray(A.sum(axis=1)).ravel() + 1)) @ A)
+    return sparse.csr_array(A @ sparse.diags_array(1 / (np.asarray(A.sum(axis=0)).ravel() + 1)))
 
 
 def diffused_features(inputs: Inputs, n_hops: int, *, binary: bool = False) -> Tensor:

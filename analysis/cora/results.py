@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from analysis._document import Document
@@ -139,6 +141,21 @@ def setting_text(value: Any) -> str:
     )
 
 
+def are_apart(one: Document, other: Document) -> bool:
+    """Whether two means differ by more than two standard errors of their difference; single runs do not tell."""
+    if min(one["n"], other["n"]) < 2:
+        return False
+    error = math.sqrt(sum(row["sd"] ** 2 / (row["n"] - 1) for row in (one, other)))
+    return abs(one["mean"] - other["mean"]) > 2 * error
+
+
+def in_order(rows: Sequence[Document]) -> str:
+    """Write the names of models by rising mean, with ≈ between those whose means are not apart."""
+    rows = sorted(rows, key=lambda row: row["mean"])
+    signs = [" < " if are_apart(one, other) else " ≈ " for one, other in pairwise(rows)]
+    return "".join(NAMES[row["model"]] + sign for row, sign in zip(rows, [*signs, ""], strict=True))
+
+
 def is_near(row: Document) -> bool:
     """Say whether a mean is as near to the paper's as it should be; a CayleyNet may be above it."""
     difference = row["mean"] - row["paper"]
@@ -161,13 +178,15 @@ def findings(document: Document) -> list[str]:
         else:
             word = "within" if is_near(row) else "not within"
             of = f"{MARGIN} points of the paper's"
-        sentences.append(f"{NAMES[model]} is {word} {of} {row['paper']:g}: {row['mean']:.2f} ± {row['sd']:.2f}.")
+        mean = beside(row["mean"], row["sd"] if row["n"] > 1 else None, None)
+        sentences.append(f"{NAMES[model]} is {word} {of} {row['paper']:g}: {mean}.")
     spectral = [m for m in (CHEBNET, GCN, CAYLEY64, CAYLEY16, CAYLEY) if m in rows and rows[m]["paper"] is not None]
     if len(spectral) > 1:
-        ours, theirs = (sorted(spectral, key=lambda m: rows[m][key]) for key in ("mean", "paper"))
-        order = " < ".join(NAMES[m] for m in ours)
-        same = "as in the paper" if ours == theirs else f"in the paper {' < '.join(NAMES[m] for m in theirs)}"
-        sentences.append(f"Order of the spectral methods: {order}; {same}.")
+        ours = in_order([rows[m] for m in spectral])
+        theirs = " < ".join(NAMES[m] for m in sorted(spectral, key=lambda m: rows[m]["paper"]))
+        sign = " (≈: not more than two standard errors apart)" if "≈" in ours else ""
+        same = "as in the paper" if ours == theirs else f"in the paper {theirs}"
+        sentences.append(f"Order of the spectral methods: {ours}{sign}; {same}.")
     return sentences + _halves(document) + _fifty_runs(rows)
 
 
@@ -190,10 +209,8 @@ def _halves(document: Document) -> list[str]:
     apart = [row["mean"] - row["validation"] for row in document["rows"]]
     both = "; ".join(f"{NAMES[r['model']]} {(r['mean'] + r['validation']) / 2:.2f}" for r in document["rows"])
     spectral = [row for row in document["rows"] if row["model"] in (CHEBNET, GCN, CAYLEY)]
-    order = " < ".join(NAMES[row["model"]] for row in sorted(spectral, key=lambda row: row["validation"]))
-    by_validation = (
-        [f"On the validation half the order of the spectral methods is {order}."] if len(spectral) > 1 else []
-    )
+    validated = "; ".join(f"{NAMES[row['model']]} {row['validation']:.2f}" for row in spectral)
+    by_validation = [f"On the validation half the spectral methods have: {validated}."] if len(spectral) > 1 else []
     return [
         f"The two halves are not alike: the same networks have {min(apart):+.2f} to {max(apart):+.2f} points on the "
         "test half, compared with the validation half, which chose them. The paper does not say which half is "

@@ -149,11 +149,12 @@ def measure_study(args: argparse.Namespace, step: Step) -> Document:
     """Train networks with changed recipes, on seeds of their own, and return accuracies."""
     study = studies.STUDIES[args.show]
     seeds = range(studies.FIRST_SEED + args.seed, studies.FIRST_SEED + args.seed + args.runs)
+    settings = studies.settings_of(study, args.quick)
+    recipes = {setting["model"]: recipe_for(args, setting["model"], study.split) for setting in settings}
     results = []
-    for setting in studies.settings_of(study, args.quick):
-        recipe = recipe_for(args, setting["model"], study.split)
-        results += results_of(args, recipe, [Run(setting, seed) for seed in seeds])
-    return experiment_facts(args) | studies.collect(args.show, results)
+    for setting in settings:
+        results += results_of(args, recipes[setting["model"]], [Run(setting, seed) for seed in seeds])
+    return experiment_facts(args) | studies.collect(args.show, recipes, results)
 
 
 SCRIPT = Script(

@@ -17,7 +17,7 @@ APPNP, DECOUPLED, FIXED = "appnp", "decoupled", "decoupled-fixed"
 PAPER_MODELS = {
     STANDARD: (CAYLEY16, CAYLEY64, GCN, GAT, MONET, DCNN),
     EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
-    SWAPPED: (CAYLEY, CHEBNET, GCN),
+    SWAPPED: (CAYLEY, CHEBNET, GCN, DCNN),
     RANDOM: (CAYLEY16, GCN),
     INNER: (CAYLEY16, GCN),
 }
@@ -135,8 +135,9 @@ class Recipe:
     batch : int
         Training vertices in a step; 0 for all.
     objective : str
-        "entropy": the cross-entropy of the scores. "margin": the hinge loss of their softmax. It is minimised, and is
-        the loss that the rules speak of.
+        "entropy": the cross-entropy of the scores. "margin": the hinge loss of their softmax, one plus the largest
+        probability of a wrong class minus that of the right one. It is minimised, and is the loss that the rules speak
+        of.
     words : str
         "divided": features divided by their sum. "binary": 1 for each word; for DCNN alone.
     perceptron : str
@@ -200,6 +201,7 @@ _DCNN = Recipe(
     rule=WINDOW,
     batch=10,
     objective=MARGIN,
+    words=BINARY,
 )
 _PAIRS = Recipe(split=EXTENDED, lr=0.02, filter_lr=0.02, epochs=200, patience=20, rule=LOSS)
 _CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.01, epochs=400, patience=30, rule=LOSS)
@@ -244,7 +246,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (CAYLEY, EXTENDED): dataclasses.replace(_PAIRS, laplacian=SCALED, coeffs=REAL),
     (CHEBNET, EXTENDED): _CHEBNET,
     (GCN, EXTENDED): dataclasses.replace(_GCN, split=EXTENDED, hidden=(32, 16)),
-    (GAT, EXTENDED): dataclasses.replace(_GAT, split=EXTENDED),
+    (GAT, EXTENDED): dataclasses.replace(_GAT, split=EXTENDED, hidden=(16,), dropout=0.5),
     (MONET, EXTENDED): dataclasses.replace(_MONET, split=EXTENDED),
     (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, rule=LOSS, patience=20),
     (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),

@@ -14,11 +14,10 @@ from analysis._experiment import grouped
 from analysis._figures import plain_axes
 from analysis._tables import markdown_table
 from analysis.cora import paper
-from analysis.cora.results import run_lines, setting_text
+from analysis.cora.results import run_lines, setting_text, without_curves
 from analysis.cora.settings import (
     ALL,
     APPNP,
-    BINARY,
     CAYLEY,
     CAYLEY16,
     CAYLEY64,
@@ -26,6 +25,7 @@ from analysis.cora.settings import (
     COMPLEX,
     DCNN,
     DECOUPLED,
+    DIVIDED,
     ENTROPY,
     EXTENDED,
     FIRST,
@@ -35,6 +35,7 @@ from analysis.cora.settings import (
     NORMALIZED,
     STANDARD,
     WEIGHTS,
+    Recipe,
 )
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ STUDIES = {
                 for lr in (0.001, 0.0002, 0.0)
             ),
         )
-        + _each(APPNP, {}),
+        + _each(APPNP, {}, {"epochs": 400}, {"score_dropout": 0.8, "epochs": 400}),
         with_test=True,
     ),
     "widths": Study(
@@ -159,12 +160,11 @@ STUDIES = {
             DCNN,
             {},
             {"epochs": 10},
-            {"epochs": 15},
             {"epochs": 20},
             {"epochs": 40},
             {"objective": ENTROPY},
             {"rule": LOSS},
-            {"words": BINARY},
+            {"words": DIVIDED},
             {"batch": 0},
             {"batch": 0, "epochs": 200},
             {"order": 2},
@@ -184,8 +184,8 @@ def settings_of(study: Study, quick: bool) -> list[Change]:
     return list(study.tried[:: 4 if quick else 1])
 
 
-def collect(name: str, results: Sequence[Document]) -> Document:
-    """Return one row per change; test accuracies are left out unless the study has them."""
+def collect(name: str, recipes: dict[str, Recipe], results: Sequence[Document]) -> Document:
+    """Return one row per change, the recipes and every run; test accuracies are left out unless the study has them."""
     rows = []
     for row in grouped(results, "validation"):
         same = [run["numbers"] for run in results if run["setting"] == row["setting"]]
@@ -199,12 +199,19 @@ def collect(name: str, results: Sequence[Document]) -> Document:
                 "sd": 100 * row["sd"],
                 "n": row["n"],
                 "test": statistics.fmean(tests) if tests else None,
+                "test_sd": statistics.pstdev(tests) if tests else None,
                 "loss": statistics.fmean(numbers["validation_loss"] for numbers in same),
                 "best_epoch": statistics.fmean(numbers["best_epoch"] for numbers in same),
                 "zooms": [statistics.fmean(z) for z in zip(*(n.get("zooms", []) for n in same), strict=True)],
             }
         )
-    return {"study": name, "rows": rows}
+    hidden = () if STUDIES[name].with_test else ("accuracy",)
+    runs = [
+        {**run, "numbers": {key: value for key, value in run["numbers"].items() if key not in hidden}}
+        for run in without_curves(results)
+    ]
+    kept = {model: dataclasses.asdict(recipe) for model, recipe in recipes.items()}
+    return {"study": name, "rows": rows, "recipes": kept, "runs": runs}
 
 
 def label(row: Document) -> str:
@@ -221,7 +228,7 @@ def table(document: Document) -> tuple[list[str], list[list[str]]]:
             NAMES[row["model"]],
             label(row),
             f"{row['mean']:.2f} ± {row['sd']:.2f}",
-            *([f"{row['test']:.2f}"] if study.with_test else []),
+            *([f"{row['test']:.2f} ± {row['test_sd']:.2f}"] if study.with_test else []),
             str(row["n"]),
             f"{row['loss']:.3f}",
             f"{row['best_epoch']:.0f}",

@@ -43,6 +43,7 @@ from analysis.cora.settings import (
     CHEBNET,
     DCNN,
     DECOUPLED,
+    DIVIDED,
     ENTROPY,
     EXTENDED,
     FIXED,
@@ -133,7 +134,10 @@ def test_a_study_shows_test_accuracies_only_where_nothing_is_chosen():
             }
             for k, change in enumerate(study.tried)
         ]
-        document = studies.collect(name, runs)
+        models = dict.fromkeys(change["model"] for change in study.tried)
+        document = studies.collect(name, {model: recipe_of(model, study.split) for model in models}, runs)
+        assert len(document["runs"]) == len(runs)
+        assert all(("accuracy" in run["numbers"]) is study.with_test for run in document["runs"])
         header, rows = studies.table(document)
         assert ("test accuracy, %" in header) is (study.with_test and study.split != INNER)
         assert all(len(row) == len(header) for row in rows)
@@ -271,7 +275,7 @@ CHANGES = {
     "zooms": CHANNEL,
     "alpha": 0.3,
     "filter_lr": 0.7,
-    "words": BINARY,
+    "words": {DIVIDED: BINARY, BINARY: DIVIDED},
     "perceptron": {PLAIN: LINEAR, LINEAR: PLAIN},
     "score_dropout": 0.25,
 }
@@ -407,7 +411,7 @@ def test_diffusion_is_what_its_formula_says(drawn):
     torch.manual_seed(0)
     layer = Diffusion(60, 4, 2)
     P, X = transition(drawn).toarray(), drawn.x.to_dense().double().numpy()
-    np.testing.assert_allclose(P.sum(1), 1 - 1 / (drawn.graph.adjacency.sum(axis=1) + 1))
+    np.testing.assert_allclose(P.sum(0), 1 - 1 / (drawn.graph.adjacency.sum(axis=0) + 1))
     diffused = np.hstack([X, P @ X, P @ P @ X])
     w, W, b = (p.detach().double().numpy() for p in (layer.weight, layer.dense.weight, layer.dense.bias))
     x = diffused_features(drawn, 2)
@@ -493,11 +497,14 @@ def test_the_curve_of_many_filters_is_the_root_of_their_mean_square(drawn):
 
 
 def test_the_hinge_loss_is_that_of_probabilities():
-    scores, labels = torch.tensor([[2.0, 0.0, 0.0]]), torch.tensor([0])
+    scores, labels = torch.tensor([[2.0, 0.0, 0.5]]), torch.tensor([0])
     p = torch.softmax(scores, 1)[0]
-    expected = sum(max(0.0, 1 - float(p[0]) + float(p[k])) for k in (1, 2)) / 3
-    assert loss_of(scores, labels, MARGIN).item() == pytest.approx(expected)
+    assert loss_of(scores, labels, MARGIN).item() == pytest.approx(1 - float(p[0]) + float(p[2]))
     assert loss_of(scores, labels, ENTROPY).item() == pytest.approx(-float(p[0].log()))
+    wrong = torch.tensor([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]), torch.tensor([1, 1])
+    p = torch.softmax(wrong[0], 1)
+    losses = [1 + float(p[0, 0] - p[0, 1]), 1 + float(p[1, 0] - p[1, 1])]
+    assert loss_of(*wrong, MARGIN).item() == pytest.approx(np.mean(losses))
 
 
 def test_binary_words_are_diffused_as_ones(drawn):
@@ -572,26 +579,31 @@ def test_killed_and_started_again_the_numbers_are_the_same(tmp_path):
 
 def test_findings_follow_the_numbers():
     def row(model, mean, sd=0.5):
-        return {"model": model, "mean": mean, "sd": sd, "paper": paper.ACCURACY[STANDARD][model]}
+        return {"model": model, "mean": mean, "sd": sd, "n": 50, "paper": paper.ACCURACY[STANDARD][model]}
 
-    lines = results.findings({"rows": [row(CAYLEY16, 81.6), row(GCN, 81.5), row(MONET, 79.0)]})
+    lines = results.findings({"rows": [row(CAYLEY16, 81.8), row(GCN, 81.5), row(MONET, 79.0)]})
     assert "within one deviation of the paper's 81.9" in lines[0]
     assert "GCN is within 1.5 points" in lines[1]
     assert "MoNet is not within 1.5 points" in lines[2]
     assert lines[3].endswith("as in the paper.")
+    lines = results.findings({"rows": [row(CAYLEY16, 81.6), row(GCN, 81.5)]})
+    assert f"GCN ≈ {NAMES[CAYLEY16]} (≈: not more than two standard errors apart); in the paper GCN <" in lines[2]
+    single = [{**row(CAYLEY16, 80.0), "n": 1}, {**row(GCN, 81.5), "n": 1}]
+    assert f"{NAMES[CAYLEY16]} ≈ GCN" in results.findings({"rows": single})[2]
+    assert "80.00." in results.findings({"rows": single})[0]
     lines = results.findings({"rows": [row(CAYLEY16, 80.0), row(GCN, 81.5)]})
     assert "not within one deviation" in lines[0]
     assert "in the paper GCN <" in lines[2]
     lines = results.findings({"rows": [{**row(CAYLEY16, 80.0), "cpu_seconds": 6.0, "n": 3}]})
     assert "take 5.0 minutes of processor time" in lines[-1]
     assert "2.5 minutes on two cores" in lines[-1]
-    one = {"model": CAYLEY, "mean": 88.0, "sd": 0.5, "paper": 88.09, "validation": 86.0}
+    one = {"model": CAYLEY, "mean": 88.0, "sd": 0.5, "n": 50, "paper": 88.09, "validation": 86.0}
     lines = results.findings({"rows": [one], "config": {"split": EXTENDED}})
     assert "+2.00 to +2.00 points on the test half" in lines[-1]
     assert f"{NAMES[CAYLEY]} 87.00" in lines[-1]
     other = {**one, "model": GCN, "mean": 88.5, "validation": 85.0}
     lines = results.findings({"rows": [one, other], "config": {"split": EXTENDED}})
-    assert lines[-1].endswith(f"is GCN < {NAMES[CAYLEY]}.")
+    assert lines[-1].endswith(f"have: {NAMES[CAYLEY]} 86.00; GCN 85.00.")
 
 
 @pytest.mark.parametrize(
