@@ -26,7 +26,7 @@ _SPLITS = {
 _CHOICE = "Networks are chosen with validation vertices; test vertices are looked at once in a run, at its end."
 _SETTINGS = {
     STANDARD: "So are the settings, with one exception: of the decoupled networks three earlier recipes had been seen "
-    "on these test vertices, with 81.3 to 82.3, before the settings of the present one were compared on other vertices.",
+    "on these test vertices, with 81.3 to 82.3, before settings of the present one were compared on other vertices.",
     EXTENDED: "So are the settings.",
     RANDOM: "The test vertices of these splits are among those that settings were compared on, and an earlier recipe "
     "of the decoupled network had been seen on them, with 81.5; the standard split is the one to compare methods by.",
