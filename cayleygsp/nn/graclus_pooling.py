@@ -13,6 +13,7 @@ from cayleygsp._typing import Array, GraphLike
 from cayleygsp._validation import check_choice, check_integer
 from cayleygsp.coarsening import Coarsening, coarsen
 from cayleygsp.nn.pooling_op import max_of_vertices
+from cayleygsp.nn.signal_checks import check_floating
 
 OPS = ("max", "mean")
 
@@ -186,8 +187,7 @@ class GraclusPooling(nn.Module):
         return f"{sizes}, level={self.level}, n_levels={self.n_levels}, op={self.op!r}{padded}"
 
     def _check(self, x: Tensor, n_vertices: int) -> None:
-        if not x.is_floating_point():
-            raise TypeError(f"`x` must be floating-point numbers, got dtype {x.dtype}")
+        check_floating(x)
         if x.dim() not in (2, 3) or x.shape[-2] != n_vertices:
             raise ValueError(
                 f"`x` must have shape ({n_vertices}, channels) or (batch, {n_vertices}, channels), got {tuple(x.shape)}"

@@ -24,6 +24,7 @@ from cayleygsp.nn.precision import full_precision
 from cayleygsp.nn.prepared_graphs import PREPARED
 from cayleygsp.nn.pyg_classes import LayerType, restored, without_message_passing
 from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
+from cayleygsp.nn.signal_checks import check_finite, check_floating
 
 # Signals of lower precision than the layers compute in.
 HALF = (torch.bfloat16, torch.float16)
@@ -221,22 +222,14 @@ class GraphConv(nn.Module, metaclass=LayerType):
         self._check_layer(x)
 
     def _check_signals(self, x: Tensor) -> None:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"`x` must be a tensor, got {type(x).__name__}")
-        if not x.is_floating_point():
-            raise TypeError(f"`x` must hold floating point numbers, got dtype {x.dtype}")
+        check_floating(x)
         if x.dim() not in (2, 3):
             raise ValueError(f"`x` must have shape (n, channels) or (batch, n, channels), got {tuple(x.shape)}")
         if x.layout != torch.strided and (x.dim() != 2 or x.layout not in (torch.sparse_coo, torch.sparse_csr)):
             raise ValueError(
                 f"sparse `x` must be of shape (n, channels) and layout COO or CSR, got {tuple(x.shape)} and {x.layout}"
             )
-        if x.device.type == "cpu" and not torch.compiler.is_compiling():
-            values = x.detach() if x.layout == torch.strided else stored_values(x.detach())
-            total = float(values.sum())
-            if not math.isfinite(total) and not bool(torch.isfinite(values).all()):
-                first = (~torch.isfinite(values)).nonzero()[0].tolist()
-                raise ValueError(f"`x` must be finite, got {values[tuple(first)].item()} at {first}")
+        check_finite(x)
 
     def _check_layer(self, x: Tensor) -> None:
         """Reject signals that do not fit the layer, before work is done on the graph."""
@@ -303,11 +296,6 @@ def one_kind_of_vertices(x: Any) -> Tensor:
         "`x` must be the signals of one kind of vertices: edges between two kinds have no Laplacian, got a pair of "
         "different tensors"
     )
-
-
-def stored_values(x: Tensor) -> Tensor:
-    """Return the numbers that a sparse tensor holds."""
-    return x._values() if x.layout == torch.sparse_coo else x.values()
 
 
 def warn_of_overflow(y: Tensor) -> None:

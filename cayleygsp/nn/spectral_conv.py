@@ -13,6 +13,7 @@ from cayleygsp._typing import FloatArray, GraphLike
 from cayleygsp._validation import check_integer
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.eigenpairs import first_eigenpairs
+from cayleygsp.nn.signal_checks import check_finite, check_floating
 
 
 class SpectralConv(nn.Module):
@@ -208,6 +209,7 @@ class SpectralConv(nn.Module):
         return Phi[:, : self.n_eigenvectors].to(self.weight.dtype)
 
     def _check(self, x: Tensor, Phi: Tensor) -> None:
+        check_floating(x)
         n = Phi.shape[0]
         if x.dim() not in (2, 3) or x.shape[-2:] != (n, self.in_channels):
             raise ValueError(
@@ -219,6 +221,7 @@ class SpectralConv(nn.Module):
                 f"`x` must be on the device of the layer and of the eigenvectors, {self.weight.device} and "
                 f"{Phi.device}, got {x.device}"
             )
+        check_finite(x)
 
 
 def spline_matrix(n_points: int, n_coeffs: int) -> FloatArray:

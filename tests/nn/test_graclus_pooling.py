@@ -252,8 +252,10 @@ def test_signals_that_do_not_fit_are_refused():
         pool.permute(torch.zeros(n, 2))
     with pytest.raises(ValueError, match=rf"`x` must have shape \({n}, channels\)"):
         pool.unpermute(torch.zeros(11, 2))
-    with pytest.raises(TypeError, match=r"`x` must be floating-point numbers, got dtype torch\.int64"):
+    with pytest.raises(TypeError, match=r"`x` must hold floating point numbers, got dtype torch\.int64"):
         pool(torch.zeros(n, 2, dtype=torch.int64))
+    with pytest.raises(TypeError, match="`x` must be a tensor, got ndarray"):
+        pool(np.zeros((n, 2)))
     with pytest.raises(ValueError, match="`x` must be on the device of the layer, cpu, got meta"):
         pool(torch.zeros(n, 2, device="meta"))
 

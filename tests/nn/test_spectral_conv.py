@@ -276,6 +276,24 @@ def test_inputs_that_do_not_fit_are_refused():
         bound(x.to("meta"))
 
 
+def test_signals_that_are_not_real_finite_tensors_are_rejected():
+    conv = SpectralConv(2, 3, 5, laplacian=cg.gallery.ring(9))
+    for dtype in (torch.complex64, torch.int64):
+        with pytest.raises(TypeError, match=rf"`x` must hold floating point numbers, got dtype {dtype}"):
+            conv(torch.ones(9, 2, dtype=dtype))
+    with pytest.raises(TypeError, match="`x` must be a tensor, got ndarray"):
+        conv(np.ones((9, 2)))
+    x = torch.ones(9, 2)
+    x[4, 1] = torch.nan
+    with pytest.raises(ValueError, match=r"`x` must be finite, got nan at \[4, 1\]"):
+        conv(x)
+
+
+def test_layer_can_be_mapped_over_signals():
+    conv, x = layer(2, 3, 5, laplacian=cg.gallery.ring(9)), torch.stack([signals(9, 2), 2 * signals(9, 2)])
+    assert_allclose(torch.vmap(conv)(x).detach().numpy(), conv(x).detach().numpy(), atol=1e-12)
+
+
 def x5(channels=3):
     return signals(5, channels, dtype=torch.float32)
 
