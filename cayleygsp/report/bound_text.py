@@ -6,7 +6,15 @@ import math
 from collections.abc import Sequence
 
 from cayleygsp import bounds
-from cayleygsp._format import counted, format_at_most, format_bound, format_measured, format_rate, format_tol
+from cayleygsp._format import (
+    counted,
+    format_at_least,
+    format_at_most,
+    format_bound,
+    format_measured,
+    format_rate,
+    format_tol,
+)
 from cayleygsp._html import Table
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.report.bound_numbers import BoundRow, Needs, kappa_gap
@@ -69,5 +77,6 @@ def needs_text(needed: Needs) -> str:
         else f"A Chebyshev series takes {counted(needed.series_degree, 'product')} for all powers."
     )
     zoom = needed.affordable_zoom
-    served = "no zoom is" if zoom == 0 else "every zoom is" if zoom == math.inf else f"zooms up to {zoom:.3g} are"
+    up_to = f"zooms up to {format_at_least(zoom, 3)} are"  # larger ones are not proved
+    served = "no zoom is" if zoom == 0 else "every zoom is" if zoom == math.inf else up_to
     return f"{sweeps} {degree} With {counted(needed.n_iter, 'sweep')} {served} proved to keep it."

@@ -29,6 +29,15 @@ def test_needs_in_words_follow_the_numbers():
     assert "millions of terms" in needs_text(nothing)
 
 
+@pytest.mark.parametrize("n_iter", [5, 13, 20, 80])
+def test_the_zoom_that_is_written_keeps_the_error(n_iter):
+    L, coeffs, atol = cg.laplacian(cg.gallery.ring(100)), [0.5, -0.25], 1e-3
+    needed = needs(L, cg.CayleyPolynomial(coeffs, 1.0), atol, n_iter)
+    zoom = float(re.search(r"zooms up to (\S+) are proved", needs_text(needed)).group(1))
+    assert zoom == pytest.approx(needed.affordable_zoom, rel=1e-2)
+    assert cg.bounds.jacobi_bound(L, cg.CayleyPolynomial(coeffs, zoom), n_iter).value <= atol
+
+
 @pytest.mark.parametrize("zoom", [1e2, 1e5, 1e8, 1e12])
 def test_kappa_below_one_never_reads_as_one(zoom):
     L = cg.laplacian(cg.gallery.communities(5, rng=0))
