@@ -26,7 +26,7 @@ def mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: Float
     decay = theorem_4(L, form)
     c = float(np.mean([relative(decay[0], norm) for norm in norms]))
     printed = c * decay[1] ** k
-    least = np.minimum(np.minimum(jacobi.mass, series.mass), 1.0)
+    least = np.minimum(np.minimum(jacobi.mass, np.where(series.valid, series.mass, np.inf)), 1.0)
     valid = (k % form.order == 0) | (printed >= least)
     return [DecayBound("theorem 4", printed, valid, c, decay[1]), jacobi, series]
 

@@ -61,6 +61,23 @@ def test_the_factor_that_theorem_4_has_to_spare_covers_the_powers_that_it_drops(
     assert min(1.0, (1 + a) ** j - 1) <= 2 * j * a + 1e-13
 
 
+def test_theorem_4_does_not_rest_on_a_series_that_is_not_proved():
+    """Between multiples of the order the paper proves nothing, and the series only on a guaranteed spectrum."""
+    L = cg.laplacian(cg.gallery.random_regular(200, 3, rng=0))
+    p = cg.CayleyPolynomial([0.5, 0, 0, 0, 0, 0.3], 0.03)
+    estimated = L.with_lmax(L.lanczos_bound(rng=0).upper)
+    assert not estimated.lmax_guaranteed
+    curve = localization.decay_curve(cg.CayleyFilter(estimated, p, tol=1e-10), 0, n_hops=11)
+    theorem, jacobi = curve.bound("theorem 4"), curve.bound("jacobi")
+    between = curve.hops % p.order != 0
+    unproved = between & (theorem.mass < np.minimum(jacobi.mass, 1.0))
+    assert unproved.any()
+    assert not theorem.valid[unproved].any()
+    assert theorem.valid[~between].all()
+    known = localization.decay_curve(cg.CayleyFilter(L, p, tol=1e-10), 0, n_hops=11)
+    assert known.bound("theorem 4").valid[unproved].any()
+
+
 def test_theorem_4_carries_root_n_where_degrees_differ():
     L = cg.laplacian(cg.gallery.path(25))
     g = cg.CayleyFilter(L, cg.CayleyPolynomial([0, 1, 0.5], 0.5), method="exact")
