@@ -9,16 +9,14 @@ from typing import Annotated
 
 import typer
 
+from cayleygsp.design import MAX_CAYLEY_ORDER
+
 # The order of a fit where none is asked for.
 DEFAULT_ORDER = 8
 
 
 # The largest order of a filter: the time of its bounds and of its localization grows with the order.
 MOST_ORDER = 10_000
-
-
-# The largest order of a fit, that of cayleygsp.design, which says why.
-MOST_FIT_ORDER = 48
 
 
 # Sweeps times order that bounds are computed for: the series is looked at in every degree up to that.
@@ -88,7 +86,7 @@ class PolynomialOptions:
         typer.Option(
             "--order",
             min=1,
-            help=f"Order r of the Cayley polynomial, at most {MOST_ORDER:,}, and {MOST_FIT_ORDER:,} if it is fitted.",
+            help=f"Order r of the Cayley polynomial, at most {MOST_ORDER:,}, and {MAX_CAYLEY_ORDER:,} if it is fitted.",
         ),
     ] = None
     coeffs: Annotated[

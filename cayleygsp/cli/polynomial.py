@@ -9,8 +9,8 @@ import numpy as np
 from cayleygsp.cli.coefficients import load_coefficients
 from cayleygsp.cli.errors import BadInput, input_errors, one_line
 from cayleygsp.cli.loading import need_edges
-from cayleygsp.cli.options import DEFAULT_ORDER, MOST_FIT_ORDER, MOST_ORDER, FilterOptions
-from cayleygsp.design import Target, fit_cayley, graph_weight, parse_target
+from cayleygsp.cli.options import DEFAULT_ORDER, MOST_ORDER, FilterOptions
+from cayleygsp.design import MAX_CAYLEY_ORDER, Target, fit_cayley, graph_weight, parse_target
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
@@ -121,9 +121,9 @@ def check_order(order: int | None, name: str = "--order") -> None:
 
 def check_fit_order(order: int | None) -> None:
     """Reject an order that a fit would take minutes for."""
-    if order is not None and order > MOST_FIT_ORDER:
+    if order is not None and order > MAX_CAYLEY_ORDER:
         raise BadInput(
-            f"--order of a fit must be at most {MOST_FIT_ORDER:,}, as time grows with its square, got {order:,}"
+            f"--order of a fit must be at most {MAX_CAYLEY_ORDER:,}, as time grows with its cube, got {order:,}"
         )
 
 

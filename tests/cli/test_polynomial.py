@@ -7,13 +7,8 @@ import re
 import pytest
 
 from cayleygsp.cli import options
+from cayleygsp.design import MAX_CAYLEY_ORDER, fit_cayley
 from tests.cli.running import refused, run_json
-
-
-def test_the_ceiling_of_fits_is_that_of_the_library():
-    from cayleygsp.design import MAX_CAYLEY_ORDER
-
-    assert options.MOST_FIT_ORDER == MAX_CAYLEY_ORDER
 
 
 @pytest.mark.parametrize("name", ["bound", "decay"])
@@ -43,15 +38,22 @@ def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name)
     [
         (["bound", "@ring:9", "--zoom", "1", "--order"], options.MOST_ORDER),
         (["decay", "@ring:9", "--zoom", "1", "--order"], options.MOST_ORDER),
-        (["bound", "@ring:9", "--target", "low:1", "--order"], options.MOST_FIT_ORDER),
-        (["filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", "y.npy", "--order"], options.MOST_FIT_ORDER),
-        (["design", "--target", "low:1", "--lmax", "4", "--order"], options.MOST_FIT_ORDER),
-        (["report", "@ring:9", "-o", "page.html", "--order"], options.MOST_FIT_ORDER),
+        (["bound", "@ring:9", "--target", "low:1", "--order"], MAX_CAYLEY_ORDER),
+        (["filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", "y.npy", "--order"], MAX_CAYLEY_ORDER),
+        (["design", "--target", "low:1", "--lmax", "4", "--order"], MAX_CAYLEY_ORDER),
+        (["report", "@ring:9", "-o", "page.html", "--order"], MAX_CAYLEY_ORDER),
     ],
 )
 def test_orders_have_a_ceiling_with_a_reason(folder, capsys, call, most):
     said = refused(capsys, *call, str(most + 1))
     assert re.search(rf"--order .*must be at most {most:,}, as time grows with .*, got {most + 1:,}", said)
+
+
+def test_the_command_line_and_the_library_give_one_reason_for_the_ceiling_of_fits(capsys):
+    said = refused(capsys, "design", "--target", "low:1", "--lmax", "4", "--order", str(MAX_CAYLEY_ORDER + 1))
+    with pytest.raises(ValueError, match="time grows with the cube of the order"):
+        fit_cayley("low:1", MAX_CAYLEY_ORDER + 1, 4.0)
+    assert "time grows with its cube" in said
 
 
 @pytest.mark.parametrize("error", [OverflowError("too large"), ZeroDivisionError("division by zero")])
