@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from cayleygsp._format import counted
+from cayleygsp._format import counted, format_bound
 from cayleygsp._text import printable
 from cayleygsp.cli.cluster import Cluster, ClusterOptions, connected, is_parts
 from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
@@ -104,8 +104,7 @@ def filter_command(
     results.show(numbers, {"graph": graph_line(loaded.name, L), "filter": what} | _said_of_filter(found, seconds))
     messages = [str(warning.message) for warning in caught]
     if not found.converged and not messages:
-        bound = float(np.max(found.relative_error_bound))
-        messages = [f"--tol {tol:g} was not reached: the error bound is {bound:.2e} of the gain"]
+        messages = [f"--tol {tol:g} was not reached: the error bound is {_largest_bound(found)} of the gain"]
     for message in messages:
         warn(message)
     if not found.converged:
@@ -206,14 +205,18 @@ def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
 
 
 def _said_of_filter(found: FilterInfo, seconds: float) -> dict[str, str]:
-    bound = float(np.max(found.relative_error_bound))
     reached = "within" if found.converged else "NOT within"
     return {
         "method": f"{found.method}, {counted(found.n_matvecs, 'product')} with the Laplacian, {seconds:.3g} s "
         f"({found.reason})",
-        "error bound": f"{bound:.2e} of the gain {float(np.max(found.gain)):.4g}, {found.certificate}; {reached} "
-        f"--tol {found.tol:g}",
+        "error bound": f"{_largest_bound(found)} of the gain {float(np.max(found.gain)):.4g}, {found.certificate}; "
+        f"{reached} --tol {found.tol:g}",
     }
+
+
+def _largest_bound(found: FilterInfo) -> str:
+    """Write the largest bound over the gain."""
+    return format_bound(float(np.max(found.relative_error_bound)))
 
 
 def _filter_numbers(g: GraphFilter, found: FilterInfo, fit: Fit | None, what: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cayleygsp._format import format_at_most
 from cayleygsp._typing import FloatArray
 from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
@@ -78,7 +79,8 @@ def warn_of_error(
         text = f"the result overflows: it holds numbers beyond the range of {np.dtype(dtype)}; no bound is certified"
     else:
         wanted = "any accuracy" if tol is None else f"tol={tol:.3g}"
-        reached = f"{bound / gain:.3g} of the gain" if gain else f"{bound:.3g}, and the gain is zero"
+        largest = format_at_most(bound / gain if gain else bound, 3)
+        reached = f"{largest} of the gain" if gain else f"{largest}, and the gain is zero"
         text = (
             f"{who} could not certify {wanted}: {whose} is at most {reached} (zoom, size and precision of the signals "
             "and tolerance decide what rounding and underflow allow)"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pytest
 
@@ -70,6 +73,20 @@ def test_a_tolerance_that_cannot_be_reached_is_said_and_is_exit_code_3(folder, c
     assert captured.err.startswith("cayleygsp: warning: ")
     assert captured.err.count("\n") == 1
     assert np.load("y.npy").shape == (N, 2)
+
+
+@pytest.mark.parametrize("warns", [True, False])
+def test_the_error_bound_is_not_rounded_down(folder, capsys, monkeypatch, warns):
+    if not warns:
+        monkeypatch.setattr("cayleygsp.filters.base.warn_of_error", lambda *args, **options: None)
+    for k in range(6):
+        arguments = ("--coeffs", "0.5,-0.25", "--zoom", str(1 + 0.1 * k), "--tol", "1e-18", "-o", "y.npy", "--force")
+        assert main(["filter", "@communities", "f.npy", *arguments]) == 3
+        shown = capsys.readouterr()
+        assert main(["filter", "@communities", "f.npy", *arguments, "--json"]) == 3
+        bound = json.loads(capsys.readouterr().out)["relative_error_bound"]
+        assert bound <= float(re.search(r"error bound\s+(\S+) of the gain", shown.out).group(1)) <= 1.1 * bound
+        assert bound <= float(re.search(r"(\S+) of the gain", shown.err).group(1)) <= 1.1 * bound
 
 
 def test_force_overwrites(folder, capsys):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 import cayleygsp as cg
+from cayleygsp.filters.checks import warn_of_error
 from cayleygsp.methods.base import filter_gain
 from tests.strategies import cayley_polynomials, laplacians
 
@@ -26,6 +27,12 @@ def test_an_unreachable_tolerance_warns_with_what_was_reached():
     single = cg.CayleyFilter(cg.gallery.ring(32), cg.CayleyPolynomial([1.0, 1.0], 1.0), method="exact", tol=1e-9)
     with pytest.warns(cg.ConvergenceWarning):
         single.filter(np.arange(32, dtype=np.float32) / 7)
+
+
+@pytest.mark.parametrize(("bound", "gain", "written"), [(1.2341e-5, 1.0, "1.24e-05"), (2.0010001, 0.0, "2.01")])
+def test_what_was_reached_is_rounded_up(bound, gain, written):
+    with pytest.warns(cg.ConvergenceWarning, match=f"the error is at most {written}"):
+        warn_of_error("the filter", 1e-6, bound, gain, False, np.float64)
 
 
 def test_tolerance_is_relative_to_the_gain(sensor):
