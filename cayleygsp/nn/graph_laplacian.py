@@ -126,7 +126,7 @@ class GraphLaplacian(nn.Module):
                 torch.as_tensor(L.indices[off], dtype=whole, device=device),
                 torch.as_tensor(-L.data[off], dtype=dtype, device=device),
                 torch.as_tensor(laplacian.diagonal, dtype=dtype, device=device),
-                torch.full((n,), laplacian.lmax, dtype=dtype, device=device),
+                _not_below(torch.full((n,), laplacian.lmax, dtype=torch.float64), dtype).to(device),
                 "sym" if laplacian.kind == "normalized" else None,
                 bound=laplacian.lmax,
             )

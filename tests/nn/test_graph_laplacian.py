@@ -33,6 +33,15 @@ def test_edges_give_the_laplacian_of_the_core(W, normalization):
     assert prepared.bound == L.lmax
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_bound_in_lower_precision_is_rounded_upwards(dtype):
+    for seed in range(8):
+        L = cg.laplacian(random_adjacency(13, seed))
+        made = GraphLaplacian.from_laplacian(L, dtype=dtype)
+        assert made.lmax.dtype == dtype
+        assert bool((made.lmax.double() >= L.lmax).all())
+
+
 @settings(max_examples=20)
 @given(graphs=st.lists(weighted_graphs(max_vertices=6), min_size=1, max_size=3))
 def test_every_graph_of_a_batch_has_its_own_bound(graphs):
