@@ -27,7 +27,7 @@ def jacobi_conv(
     graph = laplacian.tensors(x.dtype, own_scale=False)
     solve = JacobiSweeps(graph, log_zoom.to(x.dtype).exp(), n_iter)
     if f_in <= f_out:
-        y = torch.stack([x.transpose(0, 1).reshape(n, -1), x.new_zeros(n, batch * f_in)], dim=1)
+        y = torch.stack([x.transpose(0, 1).reshape(n, batch * f_in), x.new_zeros(n, batch * f_in)], dim=1)
         blocks = [y[:, 0]]
         for _ in range(order):
             y = solve(y)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from cayleygsp.nn import CayleyConv
 from tests.nn.helpers import (
@@ -44,3 +45,10 @@ def test_jacobi_layer_equals_the_jacobi_filter_of_the_core(normalization, form, 
             assert g.method == "jacobi"
             expected[:, :, o] += (g @ x[:, :, i].numpy().T).T
     np.testing.assert_allclose(layer(x, prepared).detach(), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("sides", [(2, 3), (3, 2)])
+def test_graph_without_vertices_has_an_empty_result(sides):
+    layer = make(*sides, method="jacobi")
+    x = torch.zeros(0, sides[0], dtype=torch.float64)
+    assert layer(x, torch.zeros(2, 0, dtype=torch.int64)).shape == (0, sides[1])
