@@ -29,7 +29,7 @@ class Cayley(filters.Filter):
     G : pygsp.graphs.Graph
         The graph; its ``lap_type`` decides which Laplacian is used.
     polynomials : CayleyPolynomial or sequence of them
-        One a filter; zooms may differ. Functions of frequency, PyGSP's kernels, may stand among them.
+        One per filter; zooms may differ. Functions of frequency, PyGSP's kernels, may stand among them.
     tol : float
         Error allowed to each filter, relative to its largest response.
 
@@ -130,11 +130,25 @@ class Cayley(filters.Filter):
             s = s[..., None]
         return s[:, None, :] if s.ndim == 2 else s
 
-    def analyze(self, s: Array, method: Method = "auto", order: None = None) -> Array:
-        """Filter with every filter of the bank."""
-        if np.ndim(s) == 3 and np.shape(s)[2] != 1:
-            raise ValueError(f"`s` must have one feature in its third dimension, got shape {np.shape(s)}")
-        return self.filter(s, method, order)
+    def analyze(self, s: ArrayLike, method: Method = "auto", order: None = None) -> Array:
+        """Filter every signal with every filter of the bank.
+
+        Parameters
+        ----------
+        s : array_like, shape (n_vertices[, n_signals[, 1]])
+            Signals, any number of them. PyGSP's own filters take as many signals as there are filters for features.
+        method, order
+            As for :meth:`filter`.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_vertices, n_signals, n_filters)
+            Dimensions of size one are squeezed, as PyGSP does.
+        """
+        f = np.asarray(s)
+        if f.ndim == 3 and f.shape[2] != 1:
+            raise ValueError(f"`s` must have one feature in its third dimension, got shape {f.shape}")
+        return self.filter(f[:, :, None] if f.ndim == 2 else f, method, order)
 
     def synthesize(self, s: Array, method: Method = "auto", order: None = None) -> Array:
         """Filter each feature with its own filter and add up."""

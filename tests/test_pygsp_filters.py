@@ -53,6 +53,15 @@ def test_analysis_synthesis_localisation_and_frames_are_those_of_pygsp(bank, pla
     assert_allclose(bank @ s, bank.filter(s))
 
 
+@pytest.mark.parametrize("n_signals", [1, 2, 3, 4])
+def test_analysis_of_any_number_of_signals_is_that_of_each(bank, n_signals):
+    s = np.random.default_rng(0).standard_normal((64, n_signals))
+    expected = np.stack([bank.filter(f) for f in s.T], axis=1).squeeze()
+    for given in (s, s.tolist(), s[:, :, None]):
+        assert bank.analyze(given).shape == expected.shape
+        assert_allclose(bank.analyze(given), expected, atol=1e-8)
+
+
 def test_adding_and_indexing_keep_the_certified_engine(bank):
     assert isinstance(bank[0], Cayley)
     assert len(bank[0]) == 1
