@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
-from cayleygsp._validation import check_eigenvalues, check_positive
+from cayleygsp._validation import check_eigenvalues, check_positive, check_real
 from cayleygsp.responses.ellipse import UNIT, AnalyticResponse, half_axes
 
 
@@ -35,7 +35,7 @@ class Heat(AnalyticResponse):
     scale: float
 
     def __post_init__(self) -> None:
-        check_positive(self.scale, "scale")
+        object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
@@ -73,7 +73,7 @@ class MexicanHat(AnalyticResponse):
     scale: float
 
     def __post_init__(self) -> None:
-        check_positive(self.scale, "scale")
+        object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
@@ -122,7 +122,8 @@ class Gaussian(AnalyticResponse):
     width: float
 
     def __post_init__(self) -> None:
-        check_positive(self.width, "width")
+        object.__setattr__(self, "center", check_real(self.center, "center"))
+        object.__setattr__(self, "width", check_positive(self.width, "width"))
         if not (np.isfinite(self.center) and self.center >= 0):
             raise ValueError(f"`center` must be at least 0 and finite, got {self.center!r}")
 

@@ -356,8 +356,8 @@ class Tikhonov(AnalyticResponse):
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self.strength, "strength")
-        check_positive(self.power, "power")
+        object.__setattr__(self, "strength", check_positive(self.strength, "strength"))
+        object.__setattr__(self, "power", check_positive(self.power, "power"))
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""

@@ -47,8 +47,11 @@ def _steepest(transition: float) -> float:
     return float(1 / (np.sqrt(np.pi) * _step_width(transition)))
 
 
-def _check_transition(transition: float | None, room: float, default: float) -> float:
-    width = default if transition is None else check_positive(transition, "transition")
+def _check_transition(transition: float | None, room: float) -> float | None:
+    """Return a given width of the transition band, None if it is the default, which always fits."""
+    if transition is None:
+        return None
+    width = check_positive(transition, "transition")
     if width > room:
         raise ValueError(f"`transition` must be at most {room:g}, what the band leaves, got {width:g}")
     return width
@@ -63,11 +66,11 @@ class _Step(AnalyticResponse):
     @property
     def width(self) -> float:
         """The width of the transition band."""
-        return DEFAULT_TRANSITION * self.cutoff if self.transition is None else float(self.transition)
+        return DEFAULT_TRANSITION * self.cutoff if self.transition is None else self.transition
 
     def __post_init__(self) -> None:
-        cutoff = check_positive(self.cutoff, "cutoff")
-        _check_transition(self.transition, 2 * cutoff, DEFAULT_TRANSITION * cutoff)
+        object.__setattr__(self, "cutoff", check_positive(self.cutoff, "cutoff"))
+        object.__setattr__(self, "transition", _check_transition(self.transition, 2 * self.cutoff))
 
     def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ."""
@@ -163,15 +166,17 @@ class BandPass(AnalyticResponse):
 
     def __post_init__(self) -> None:
         low, high = check_positive(self.low, "low"), check_positive(self.high, "high")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
         if low >= high:
             raise ValueError(f"`low` must be below `high` = {high:g}, got {low:g}")
-        _check_transition(self.transition, min(high - low, 2 * low), self.width)
+        object.__setattr__(self, "transition", _check_transition(self.transition, min(high - low, 2 * low)))
 
     @property
     def width(self) -> float:
         """The width of the transition bands."""
         default = DEFAULT_TRANSITION * min(self.low, self.high - self.low)
-        return default if self.transition is None else float(self.transition)
+        return default if self.transition is None else self.transition
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""

@@ -49,8 +49,9 @@ class Itersine(SmoothResponse):
     least_gain = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self.width, "width")
-        if not np.isfinite(check_real(self.center, "center")):
+        object.__setattr__(self, "center", check_real(self.center, "center"))
+        object.__setattr__(self, "width", check_positive(self.width, "width"))
+        if not np.isfinite(self.center):
             raise ValueError(f"`center` must be finite, got {self.center!r}")
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
@@ -84,7 +85,7 @@ class _Meyer(SmoothResponse):
     least_gain = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self.scale, "scale")
+        object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
 
     def steepest(self) -> float:
         """Bound the slope."""
@@ -122,7 +123,7 @@ class MeyerScaling(_Meyer):
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
-        return np.cos(_angle(1.5 * self.scale * check_eigenvalues(eigenvalues) - 1))
+        return np.cos(_angle(1.5 * self.scale * check_eigenvalues(eigenvalues).astype(np.float64) - 1))
 
     def variation(self) -> float:
         """Bound the total variation of the fourth derivative."""

@@ -1,6 +1,7 @@
 """Heat, wavelets and bells."""
 
 import numpy as np
+import pytest
 
 import cayleygsp as cg
 from cayleygsp import responses
@@ -9,3 +10,27 @@ from cayleygsp import responses
 def test_one_vertex_has_no_frequency_for_a_wavelet():
     g = cg.KernelFilter(cg.gallery.path(1), responses.MexicanHat(1.0), method="chebyshev")
     assert g.filter(np.ones(1), return_info=True)[1].converged
+
+
+@pytest.mark.parametrize("kind", [responses.Heat, responses.MexicanHat, responses.Tikhonov, responses.MeyerWavelet])
+def test_numbers_in_an_array_make_a_filter(kind):
+    f = np.arange(6.0)
+    g = cg.KernelFilter(cg.gallery.path(6), kind(np.array(2.0)))
+    np.testing.assert_array_equal(g @ f, cg.KernelFilter(cg.gallery.path(6), kind(2.0)) @ f)
+
+
+def test_center_and_width_in_arrays_are_numbers():
+    assert responses.Gaussian(np.array(1), np.array(2)) == responses.Gaussian(1.0, 2.0)
+    assert hash(responses.Gaussian(np.array(1), np.array(2))) == hash(responses.Gaussian(1.0, 2.0))
+
+
+@pytest.mark.parametrize("center", ["a", [1, 2], 1j])
+def test_center_must_be_a_number(center):
+    with pytest.raises(TypeError, match="`center` must be a real number, got "):
+        responses.Gaussian(center, 1.0)
+
+
+@pytest.mark.parametrize("center", [-1.0, np.nan, np.inf])
+def test_center_must_be_finite_and_not_negative(center):
+    with pytest.raises(ValueError, match=f"`center` must be at least 0 and finite, got {center}"):
+        responses.Gaussian(center, 1.0)

@@ -155,3 +155,10 @@ def test_the_bound_of_the_eigenbasis_counts_the_rounding_of_values():
     assert info.certificate == "proved"
     assert np.linalg.norm(y - true * np.array([1, -1])) <= info.error_bound * np.sqrt(2)
     assert info.error_bound >= MeyerScaling(1.0).rounding_at(np.array([0.0, 2 * w]))
+
+
+@pytest.mark.parametrize("g", [MeyerScaling(1.0), MeyerWavelet(1.0), Itersine(np.array(1), np.array(2))])
+def test_single_precision_frequencies_are_computed_with_in_double(g):
+    lam = np.linspace(0.0, 1.5, 50, dtype=np.float32)
+    np.testing.assert_array_equal(g(lam), g(lam.astype(np.float64)))
+    assert hash(g) == hash(type(g)(*(float(v) for v in vars(g).values())))
