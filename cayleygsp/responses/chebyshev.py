@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
-from cayleygsp._validation import check_coefficients, check_eigenvalues
+from cayleygsp._validation import check_coefficients, check_eigenvalues, check_real
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
 
@@ -35,9 +35,11 @@ class ChebyshevPolynomial(Response):
             raise ValueError(f"`coeffs` must hold at least two numbers (order r ≥ 1), got {a.size}")
         self.coeffs: FloatArray = np.array(a, dtype=np.float64)
         self.coeffs.flags.writeable = False
-        self.lmax = lmax
-        self._series = ChebyshevSeries(self.coeffs, lmax, 0.0)
-        if lmax == 0:
+        self.lmax = check_real(lmax, "lmax")
+        if not (np.isfinite(self.lmax) and self.lmax >= 0):
+            raise ValueError(f"`lmax` must be at least 0 and finite, got {lmax!r}")
+        self._series = ChebyshevSeries(self.coeffs, self.lmax, 0.0)
+        if self.lmax == 0:
             self._series = ChebyshevSeries.constant(float(self.coeffs[::2].sum() - self.coeffs[1::2].sum()))
 
     @property
