@@ -48,11 +48,11 @@ class FilterInfo(ShortRepr):
         Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it. For a
         bank one per filter, for a synthesis the root of the sum of their squares. The filters of Itersine and Meyer
         count as having a gain of one, also where they lie above all frequencies of the graph.
-    certificate : {"proved", "sampled", "estimated", "none"}
-        What the bound rests on: "sampled" if nothing but samples is known of the response (a function
-        given by a user without its slope), "estimated" if the bound rests on a λ_max that is not guaranteed (a
-        Laplacian ``with_lmax`` below ``lmax_bound``, or a Chebyshev filter with such an ``lmax``), "none" if there is
-        no finite bound.
+    certificate : {"proved", "estimated", "sampled", "none"}
+        What the bound rests on: "estimated" if it rests on a λ_max that is not guaranteed (a Laplacian ``with_lmax``
+        below ``lmax_bound``, or a Chebyshev filter with such an ``lmax``), "sampled" if nothing but samples is known of
+        the response (a function given by a user without its slope), "none" if there is no finite bound. Where several
+        hold, the last of them in this order.
     reason : str
         Why this method.
     residuals : tuple of numpy.ndarray

@@ -13,6 +13,7 @@ from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative, seconds_of, within_single_range
+from cayleygsp.methods.certificates import weakest
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries
 
@@ -95,8 +96,9 @@ class ChebyshevMethod(FilterMethod):
     def _certify(self, L: Laplacian, responses: Sequence[Response]) -> None:
         """Say what the bounds rest on."""
         reached = self._spectrum[1] <= self.series[0].lmax or all(_is_polynomial(g) for g in responses)
-        if any(series.certificate == "sampled" for series in self.series):
-            self.certificate = "sampled"
+        sure = self.series[0].lmax >= L.lmax_bound or (L.has_eigenbasis and reached)
+        self.certificate = weakest([*(series.certificate for series in self.series), "proved" if sure else "estimated"])
+        if self.certificate == "sampled":
             where = (
                 f"and at all {L.n_vertices} eigenvalues"
                 if L.has_eigenbasis
@@ -104,8 +106,7 @@ class ChebyshevMethod(FilterMethod):
                 "been overlooked, unless `breakpoints` name it"
             )
             self.evidence = f"the response was compared with its series at some thousand frequencies {where}"
-        elif self.series[0].lmax < L.lmax_bound and not (L.has_eigenbasis and reached):
-            self.certificate = "estimated"
+        elif self.certificate == "estimated":
             self.evidence = (
                 f"no eigenvalue is expected above {max(self._spectrum[1], self.series[0].lmax):.12g}, and none can be "
                 f"above {L.lmax_bound:.12g}"

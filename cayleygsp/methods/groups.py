@@ -10,6 +10,7 @@ import numpy as np
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.methods.base import Applied, FilterMethod
+from cayleygsp.methods.certificates import weakest
 
 
 class GroupedMethod(FilterMethod):
@@ -35,8 +36,7 @@ class GroupedMethod(FilterMethod):
         self.names = tuple(names)
         self.name = ", ".join(sorted(set(names)))
         self.promotes = all(method.promotes for _, method in self.groups)
-        weakest = [c for c in ("none", "estimated", "sampled") if c in {m.certificate for _, m in self.groups}]
-        self.certificate = weakest[0] if weakest else "proved"
+        self.certificate = weakest(method.certificate for _, method in self.groups)
         self.evidence = "; ".join(dict.fromkeys(m.evidence for _, m in self.groups if m.evidence))
 
     def filter_names(self) -> tuple[str, ...]:

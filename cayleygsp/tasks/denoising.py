@@ -16,6 +16,7 @@ from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.methods.base import column_norms
+from cayleygsp.methods.certificates import weakest
 from cayleygsp.responses.base import Response
 from cayleygsp.tasks.families import (
     FIRST_RANGE,
@@ -241,7 +242,7 @@ def denoise(
         sigma=float(sigma_used[0]) if single and sigma_used is not None else sigma_used,
         sigma_estimated=estimated,
         error_bound=float(bounds[0]) if single else bounds,
-        certificate=_weakest(infos),
+        certificate=weakest(info.certificate for info in infos),
         infos=infos,
         at_end=comparison.at_end,
     )
@@ -326,11 +327,6 @@ def _check_criterion(criterion: Criterion, strengths: FloatArray) -> None:
             "`strengths` must hold one at which the filter takes away more of the degrees of freedom than rounding and "
             f"the estimate of its trace hide, got {_range(strengths)}; give larger ones, or select='sure'"
         )
-
-
-def _weakest(infos: tuple[FilterInfo, ...]) -> str:
-    order = ("proved", "estimated", "sampled", "none")
-    return max((info.certificate for info in infos), key=order.index)
 
 
 def _check_sigma(sigma: Any, f: Array, select: str) -> FloatArray:
