@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -68,11 +68,8 @@ class FilterBank:
         tol: float = 1e-6,
         kind: LaplacianKind | None = None,
     ) -> None:
+        self.responses = _check_responses(responses)
         self.laplacian = laplacian(graph, kind)
-        given = [responses] if callable(responses) else list(responses)
-        if not given:
-            raise ValueError("`responses` must hold at least one filter, got none")
-        self.responses: list[Response] = [as_response(p) for p in given]
         check_choice(method, "method", METHODS)
         self.tol = check_positive(tol, "tol")
         for i, p in enumerate(self.responses):
@@ -211,7 +208,10 @@ class FilterBank:
 
     def __getitem__(self, index: int) -> GraphFilter:
         """Return one of the filters."""
-        response = self.responses[check_integer(index, "index", at_least=-len(self))]
+        n = len(self)
+        if isinstance(index, int | np.integer) and not -n <= index < n:
+            raise IndexError(f"`index` must be between {-n} and {n - 1}, got {index}")
+        response = self.responses[check_integer(index, "index", at_least=-n)]
         if response.cayley_form is not None:
             return CayleyFilter(self.laplacian, response.cayley_form, method=self._choice.asked, tol=self.tol)
         return GraphFilter(self.laplacian, response, method=self._choice.asked, tol=self.tol)
@@ -418,6 +418,20 @@ class FilterBank:
             overflows = info.certificate == "none"
             warn_of_error("the reconstruction", tol, worst, float(info.gain), overflows, signals.dtype)
         return (signals, info) if return_info else signals
+
+
+def _check_responses(responses: Any) -> list[Response]:
+    """Return one response or several as a list, each by its own name in errors."""
+    if callable(responses):
+        return [as_response(responses)]
+    if isinstance(responses, str) or not isinstance(responses, Iterable):
+        raise TypeError(
+            f"`responses` must be a response, a function of frequency or a sequence of them, got {responses!r}"
+        )
+    given = [as_response(p, name=f"responses[{i}]") for i, p in enumerate(responses)]
+    if not given:
+        raise ValueError("`responses` must hold at least one filter, got none")
+    return given
 
 
 def _flat(kernel: Kernel) -> Kernel:

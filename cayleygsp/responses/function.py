@@ -166,9 +166,16 @@ class KernelResponse(Response):
         return float(seen + slope * series.length * np.pi / (4 * n) + rounding)
 
 
-def as_response(response: Any, lipschitz: float | None = None, breakpoints: ArrayLike | None = None) -> Response:
-    """Return a response as it is, and a function of frequency as one of which no more is known than what is given."""
+def as_response(
+    response: Any, lipschitz: float | None = None, breakpoints: ArrayLike | None = None, *, name: str = "function"
+) -> Response:
+    """Return a response as it is, and a function of frequency as one of which no more is known than what is given.
+
+    Errors call it by its ``name``.
+    """
     if not isinstance(response, Response):
+        if not callable(response):
+            raise TypeError(f"`{name}` must be a response or a function of frequency, got {type(response).__name__}")
         return KernelResponse(response, lipschitz=lipschitz, breakpoints=breakpoints)
     if lipschitz is not None or breakpoints is not None:
         raise ValueError(

@@ -37,7 +37,8 @@ def check_family(family: Any) -> tuple[str, Callable[[float], Response]]:
     if isinstance(family, str) and family in FAMILIES:
         return family, FAMILIES[family]
     if callable(family):
-        return getattr(family, "__name__", type(family).__name__), lambda strength: as_response(family(strength))
+        name = getattr(family, "__name__", type(family).__name__)
+        return name, lambda strength: as_response(family(strength), name="family(strength)")
     known = ", ".join(map(repr, FAMILIES))
     shown = quoted(family, 40) if isinstance(family, str) else type(family).__name__
     raise ValueError(f"`family` must be one of {known}, or a function that makes a response of a strength, got {shown}")

@@ -53,6 +53,9 @@ def test_shapes_and_dtypes_follow_the_input():
     assert len(cg.FilterBank(cg.gallery.ring(20), cg.CayleyPolynomial([0, 1], 1.0))) == 1
     with pytest.raises(TypeError, match="`index` must be an integer"):
         bank[1:]
+    for index in (3, -4, np.int64(3)):
+        with pytest.raises(IndexError, match=f"`index` must be between -3 and 2, got {index}"):
+            bank[index]
     for dtype in (np.float32, np.float64, np.complex64, np.complex128):
         assert bank.filter(np.ones(20, dtype)).shape == (20, 3)
         assert bank.filter(np.ones((20, 1), dtype)).shape == (20, 1, 3)
@@ -66,6 +69,11 @@ def test_bad_banks_are_refused_by_name():
     ring = cg.gallery.ring(20)
     with pytest.raises(ValueError, match="`responses` must hold at least one filter"):
         cg.FilterBank(ring, [])
+    for bad in (3, "low:0.5"):
+        with pytest.raises(TypeError, match=f"`responses` must be a response, .* got {bad!r}"):
+            cg.FilterBank(ring, bad)
+    with pytest.raises(TypeError, match=r"`responses\[1\]` must be a response or a function of frequency, got str"):
+        cg.FilterBank(ring, [cg.responses.Heat(1.0), "low:0.5"])
     with pytest.raises(ValueError, match=r"`method` must be one of 'auto', .* got 'magic'"):
         cg.FilterBank(ring, [cg.CayleyPolynomial([0, 1], 1.0)], method="magic")
     with pytest.raises(ValueError, match="`method` must be 'auto', 'exact' or 'chebyshev' here, got 'multigrid'"):

@@ -107,7 +107,7 @@ def test_auto_refuses_a_step_on_a_large_graph():
 @pytest.mark.parametrize(
     ("function", "error", "text"),
     [
-        (3.0, TypeError, "`function` must be callable, got float"),
+        (3.0, TypeError, "`function` must be a response or a function of frequency, got float"),
         (lambda lam: 1.0, ValueError, r"`function` must return one number for each frequency: .* shape \(\)"),
         (lambda lam: 1j * lam, TypeError, "`function` must return real numbers, got dtype complex128"),
         (lambda lam: np.where(lam > 1, np.nan, lam), ValueError, "`function` must be finite on the spectrum, got nan"),

@@ -203,7 +203,7 @@ def test_the_noise_is_estimated_where_it_is_not_given():
             "`family` must be one of 'tikhonov', 'heat', 'low', or a function.*'wavelet'",
         ),
         ({"family": 3}, ValueError, "got int"),
-        ({"family": lambda s: s}, TypeError, "`function` must be callable, got float"),
+        ({"family": lambda s: s}, TypeError, r"`family\(strength\)` must be a response or .*, got float"),
         ({"select": "aic"}, ValueError, "`select` must be one of 'gcv', 'sure', 'discrepancy', 'morozov', got 'aic'"),
         ({"strengths": [1.0, 0.0]}, ValueError, "`strengths` must be positive, got 0"),
         ({"strengths": [np.inf]}, ValueError, "`strengths` must be finite"),
