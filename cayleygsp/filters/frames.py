@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -32,9 +32,6 @@ _ROOM = 0.1
 
 # Frame bounds beyond this and below one over it leave no room for squares.
 LARGEST_BOUND = 1e100
-
-# Beyond this a synthesis in single precision may overflow, and is done in double.
-_LARGE_BOUND = 1e18
 
 
 class FrameBank(Protocol):
@@ -129,19 +126,19 @@ def invert_tight_frame(bank: FrameBank, c: Array, bound: float, tol: float) -> t
     tol : float
         Error allowed, relative to the norm of the coefficients over the root of the bound.
     """
-    # a synthesis is as large as the bound, which may be beyond the range of single precision
-    widened = bound > _LARGE_BOUND and c.dtype in (np.float32, np.complex64)
-    signals, info = bank.synthesize(c.astype(np.result_type(c, np.float64)) if widened else c, return_info=True)
+    # a synthesis is as large as the root of the bound, which may be beyond the range of single precision
+    scaled = _Scaled(c)
+    sums, info = bank.synthesize(scaled.blocks, return_info=True)
+    signals, lost = scaled.back(np.ascontiguousarray(sums / bound).view(np.float64))
     gain = 1 / math.sqrt(bound)
-    dtype = c.dtype if widened else signals.dtype
-    real = np.dtype(dtype).type(0).real.dtype
-    error = np.asarray(info.error_bound) / bound + float(np.finfo(real).eps) * gain
-    return (signals / signals.real.dtype.type(bound)).astype(dtype), replace(
+    bounds = np.asarray(info.error_bound) / bound + lost + np.finfo(np.float64).eps * gain
+    return signals, replace(
         info,
-        error_bound=error if error.ndim else float(error),
-        converged=bool((error <= tol * gain).all()),
+        error_bound=scaled.per_signal(bounds),
+        converged=bool((bounds <= tol * gain).all()),
         tol=tol,
         gain=gain,
+        certificate=info.certificate if np.isfinite(bounds).all() else "none",
         reason=f"synthesis by a tight frame; {info.reason}",
     )
 
@@ -162,29 +159,22 @@ def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, tol: float
     tol : float
         Error allowed, relative to the norm of the coefficients over the root of A.
     """
-    dtype, shape = c.dtype, c.shape[:-1]
-    is_complex = dtype.kind == "c"
-    blocks = c.reshape(shape[0], -1, c.shape[-1]).astype(np.complex128 if is_complex else np.float64)
-    # signals of any size are solved for at size one
-    peaks = np.maximum(np.abs(blocks.real).max(axis=(0, 2)), np.abs(blocks.imag).max(axis=(0, 2)))
-    scale = np.where(peaks > 0, np.frexp(peaks)[1], 0)
-    blocks = _times_power_of_two(blocks, -scale[:, None])
-    norms = np.sqrt((np.abs(blocks) ** 2).sum(axis=(0, 2)))
-    right, synthesis = bank.synthesize(blocks, return_info=True)
+    scaled = _Scaled(c)
+    right, synthesis = bank.synthesize(scaled.blocks, return_info=True)
     # real and imaginary parts are signals of their own
     b = np.ascontiguousarray(right).view(np.float64)
-    wide = np.repeat(norms, 1 + is_complex)
+    wide = np.repeat(scaled.norms, scaled.n_parts)
     x, history = block_cg(S.filter, np.copy, b, 0.3 * tol * np.sqrt(A) * wide)
     Sx, applied = S.filter(x, return_info=True)
     # of the residual and of S, over A
     residual = np.linalg.norm(b - Sx, axis=0) + np.asarray(applied.error_bound) * np.linalg.norm(x, axis=0)
-    signals, lost = _scaled_back(x, np.repeat(scale, 1 + is_complex), dtype)
-    bounds = over(residual / A + lost, wide).reshape(norms.size, -1).sum(axis=1) + np.asarray(synthesis.error_bound) / A
+    signals, lost = scaled.back(x)
+    bounds = scaled.sum_of_parts(over(residual / A, wide)) + lost + np.asarray(synthesis.error_bound) / A
     gain = 1 / math.sqrt(A)
     certificate = weakest([synthesis.certificate, applied.certificate])
-    return signals.reshape(shape), FilterInfo(
+    return signals, FilterInfo(
         method=S.method,
-        error_bound=float(bounds[0]) if len(shape) == 1 else bounds,
+        error_bound=scaled.per_signal(bounds),
         converged=bool((bounds <= tol * gain).all()),
         n_matvecs=(len(history) + 1) * applied.n_matvecs,
         tol=tol,
@@ -195,17 +185,53 @@ def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, tol: float
     )
 
 
+class _Scaled:
+    """Coefficients in double precision, each signal's at size one, and the way back to the caller's size and type.
+
+    Parameters
+    ----------
+    c : numpy.ndarray, shape (n, n_filters) or (n, n_signals, n_filters)
+        The coefficients, checked.
+
+    Attributes
+    ----------
+    blocks : numpy.ndarray, shape (n, n_signals, n_filters)
+        The coefficients times powers of two.
+    norms : numpy.ndarray, shape (n_signals,)
+        Their norms.
+    n_parts : int
+        Real columns of a signal: two if it is complex.
+    """
+
+    def __init__(self, c: Array) -> None:
+        self._dtype, self._shape = c.dtype, c.shape[:-1]
+        self.n_parts = 2 if c.dtype.kind == "c" else 1
+        blocks = (c if c.ndim == 3 else c[:, None]).astype(np.complex128 if c.dtype.kind == "c" else np.float64)
+        peaks = np.maximum(np.abs(blocks.real).max(axis=(0, 2)), np.abs(blocks.imag).max(axis=(0, 2)))
+        self._scale = np.where(peaks > 0, np.frexp(peaks)[1], 0)
+        self.blocks = _times_power_of_two(blocks, -self._scale[:, None])
+        self.norms = np.sqrt((np.abs(self.blocks) ** 2).sum(axis=(0, 2)))
+
+    def back(self, x: FloatArray) -> tuple[Array, FloatArray]:
+        """Return signals of real columns in the caller's size and type, and what each lost by that over the norm."""
+        scale, real = np.repeat(self._scale, self.n_parts), self._dtype.type(0).real.dtype
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            result = np.ldexp(x, scale).astype(real)
+            lost = np.linalg.norm(x - np.ldexp(result.astype(np.float64), -scale), axis=0)
+        lost = self.sum_of_parts(over(np.where(np.isfinite(lost), lost, np.inf), np.repeat(self.norms, self.n_parts)))
+        return np.ascontiguousarray(result).view(self._dtype).reshape(self._shape), lost
+
+    def sum_of_parts(self, errors: FloatArray) -> FloatArray:
+        """Return the sum of the errors of real and imaginary part for each signal."""
+        return errors.reshape(self.norms.size, self.n_parts).sum(axis=1)
+
+    def per_signal(self, bounds: FloatArray) -> float | FloatArray:
+        """Return one bound where there is one signal without an axis."""
+        return float(bounds[0]) if len(self._shape) == 1 else bounds
+
+
 def _times_power_of_two(values: Array, exponents: Array) -> Array:
     """Return real or complex numbers times powers of two."""
     if values.dtype.kind != "c":
         return np.ldexp(values, exponents)
     return np.ldexp(values.real, exponents) + 1j * np.ldexp(values.imag, exponents)
-
-
-def _scaled_back(x: FloatArray, scale: Array, dtype: Any) -> tuple[Array, FloatArray]:
-    """Return signals on the caller's scale and in the caller's type, and what each column lost by that."""
-    real = np.dtype(dtype).type(0).real.dtype
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        result = np.ldexp(x, scale).astype(real)
-        lost = np.linalg.norm(x - np.ldexp(result.astype(np.float64), -scale), axis=0)
-    return np.ascontiguousarray(result).view(dtype), np.where(np.isfinite(lost), lost, np.inf)

@@ -194,3 +194,38 @@ def test_a_tight_frame_with_a_bound_beyond_single_precision_gives_signals_back()
     assert x.dtype == np.float32
     assert info.converged
     assert_allclose(x, f, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+@pytest.mark.parametrize("size", [1e-17, 1e-20, 1e-23, 1e-30, 1e15])
+def test_a_tight_frame_of_any_size_gives_signals_in_single_precision_back(size, dtype):
+    bank = cg.FilterBank(cg.gallery.ring(12), [size * responses.Heat(1.0)]).complement()
+    c = bank.filter(np.arange(1, 13).astype(dtype) * (1 + 2j if dtype == np.complex64 else 1))
+    x, info = bank.reconstruct(c, tol=1e-4, return_info=True)
+    assert x.dtype == dtype
+    assert (info.converged, info.certificate) == (True, "proved")
+    lam, Phi = np.linalg.eigh(bank.laplacian.matrix.toarray())
+    g, wide = bank.evaluate(np.maximum(lam, 0.0)), c.astype(np.complex128)
+    exact = Phi @ ((g * (wide.T @ Phi)).sum(axis=0) / (g**2).sum(axis=0))
+    # what the dense eigenbasis is itself off by
+    assert np.linalg.norm(x - exact) <= (info.error_bound + 1e-12 * info.gain) * np.linalg.norm(wide)
+
+
+@pytest.mark.parametrize("tight", [True, False])
+def test_a_reconstruction_beyond_the_range_of_numbers_is_not_certified(tight):
+    bank = cg.FilterBank(cg.gallery.ring(12), [1e-20 * responses.Tikhonov(1.0)])
+    bank = bank.complement() if tight else bank
+    with pytest.warns(cg.ConvergenceWarning, match="overflows"):
+        x, info = bank.reconstruct(np.full((12, len(bank)), 1e30, np.float32), tol=1e-4, return_info=True)
+    assert not np.isfinite(x).all()
+    assert (info.error_bound, info.converged, info.certificate) == (np.inf, False, "none")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("tight", [True, False])
+def test_no_signals_come_back_from_no_coefficients(tight, dtype):
+    bank = cg.FilterBank(cg.gallery.ring(12), [responses.Tikhonov(1.0)])
+    bank = bank.complement() if tight else bank
+    x, info = bank.reconstruct(np.zeros((12, 0, len(bank)), dtype), return_info=True)
+    assert (x.shape, x.dtype, np.shape(info.error_bound)) == ((12, 0), dtype, (0,))
+    assert info.converged
