@@ -74,6 +74,28 @@ class ComplementResponse(Response):
         """Return what the parts name."""
         return self.squares.places(lmin, lmax)
 
+    def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
+        r"""Return :math:`\sqrt{S / (b - S)}\,(\sum_i \ell_i^2)^{1/2}`, the squares summing up to at most S < b.
+
+        :math:`|g'| = |\sum_i g_i g_i'| / \sqrt{b - s}` with :math:`s = \sum_i g_i^2`, and
+        :math:`|\sum_i g_i g_i'| \le \sqrt s\,(\sum_i \ell_i^2)^{1/2}`.
+        """
+        slopes = [g.lipschitz_bound(lmin, lmax) for g in self.parts]
+        known = [slope for slope in slopes if slope is not None]
+        if self.certificate != "proved" or len(known) < len(slopes):
+            return None
+        try:
+            largest = self._largest_sum(lmin, lmax)
+        except ValueError:  # no series is short enough to know it
+            return None
+        if not largest < self.bound:
+            return None
+        return math.sqrt(largest / (self.bound - largest)) * math.hypot(*known) * (1 + 1e-12)
+
+    def _largest_sum(self, lmin: float, lmax: float) -> float:
+        """Return a number that the sum of the squares does not exceed."""
+        return self.squares.series(lmax, 1e-6 * self.bound, lmin=lmin).range(_POINTS_PER_DEGREE)[1]
+
     def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Expand the root of the polynomial that is left of the bound.
 
@@ -95,7 +117,7 @@ class ComplementResponse(Response):
             return np.inf
 
     def _expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
-        least = self.bound - self.squares.series(lmax, 1e-6 * self.bound, lmin=lmin).range(_POINTS_PER_DEGREE)[1]
+        least = self.bound - self._largest_sum(lmin, lmax)
         # an error of e in the sum is one of e/2√m in the root
         squares = self.squares.series(lmax, 0.5 * atol * math.sqrt(max(least, 0.0)), lmin=lmin)
         q = ChebyshevSeries(-squares.coeffs, lmax, 0.0, self.certificate, lmin)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
+from cayleygsp.responses import Heat
 
 
 def test_eigenbasis_is_computed_once_for_all_filters():
@@ -25,3 +26,28 @@ def test_long_work_is_announced(monkeypatch):
     monkeypatch.setattr("cayleygsp.eigenbasis.eigenbasis_seconds", lambda n: 1e4)
     with pytest.warns(ResourceWarning, match=r"eigenbasis of 20 vertices is expected to take 1e\+04 s"):
         _ = cg.laplacian(cg.gallery.ring(20)).eigenvalues
+
+
+class HeatWithoutSlope(Heat):
+    """A response of which no slope is known, but a proved series."""
+
+    def lipschitz_bound(self, lmin, lmax):
+        return None
+
+
+def test_a_bound_that_rests_on_sampled_slopes_is_not_proved():
+    ring = cg.gallery.ring(30)
+    known, info = cg.KernelFilter(ring, Heat(1.0), method="exact").filter(np.arange(30.0), return_info=True)
+    assert info.certificate == "proved"
+    g = cg.KernelFilter(ring, HeatWithoutSlope(1.0), method="exact")
+    assert g.response.certificate == "proved"
+    sampled, info = g.filter(np.arange(30.0), return_info=True)
+    np.testing.assert_array_equal(sampled, known)
+    assert info.certificate == "sampled"
+    assert "its slopes beside them" in info.reason
+
+
+def test_a_complement_applied_by_the_eigenbasis_is_proved():
+    bank = cg.FilterBank(cg.gallery.sensor(40, rng=0), [Heat(1.0)], method="exact").complement()
+    _, info = bank.filter(np.arange(40.0), return_info=True)
+    assert (info.method, info.certificate, info.converged) == ("exact", "proved", True)
