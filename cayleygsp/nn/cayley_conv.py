@@ -197,7 +197,7 @@ class CayleyConv(FramedConv):
             if self.shared_filter:
                 start = torch.zeros_like(self.coeffs)
                 start[:2] = start.new_tensor([0.5, -0.25])
-                self.set_coefficients(start)
+                self._write(start)
         if not self.is_lazy:
             self.draw_weight(generator)
 

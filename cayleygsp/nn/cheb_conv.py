@@ -93,8 +93,8 @@ class ChebConv(GraphConv):
         *,
         method: Literal["recurrence", "exact"] = "recurrence",
     ) -> None:
-        if normalization is not None:
-            check_choice(normalization, "normalization", ("sym", "rw"))
+        if normalization not in (None, "sym", "rw"):
+            raise ValueError(f"`normalization` must be 'sym', 'rw' or None, got {normalization!r}")
         super().__init__(in_channels, out_channels, normalization, bias)
         self.order = check_integer(K, "K", at_least=1) - 1
         self.method = check_choice(method, "method", METHODS)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp._typing import Array, FloatArray
+from cayleygsp._validation import check_integer
 
 # How far the two directions of an edge may differ, by rounding, in a graph that is taken to be undirected.
 SYMMETRY = 1e-6
@@ -53,6 +54,7 @@ def check_edges(
         raise ValueError(f"`edge_index` must have shape (2, n_edges), got {tuple(edge_index.shape)}")
     n_edges, device = edge_index.shape[1], edge_index.device
     if edge_weight is not None:
+        _check_tensor(edge_weight, "edge_weight")
         if not edge_weight.is_floating_point():
             raise TypeError(f"`edge_weight` must hold floating point numbers, got dtype {edge_weight.dtype}")
         if edge_weight.shape == (n_edges, 1):
@@ -63,13 +65,21 @@ def check_edges(
     n = num_nodes
     if n is None:
         n = int(edge_index.max()) + 1 if n_edges else 0
+    elif not torch.compiler.is_compiling():
+        n = check_integer(n, "num_nodes", at_least=0)
     if batch is not None:
+        _check_tensor(batch, "batch")
         if batch.dtype not in (torch.int64, torch.int32):
             raise TypeError(f"`batch` must hold whole numbers, got dtype {batch.dtype}")
         if batch.shape != (n,):
             raise ValueError(f"`batch` must have shape ({n},), one number per vertex, got {tuple(batch.shape)}")
         check_same_device(batch, device, "batch", "edge_index")
     return edge_weight, n
+
+
+def _check_tensor(value: Any, name: str) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"`{name}` must be a tensor, got {type(value).__name__}")
 
 
 def check_same_device(tensor: Tensor, device: torch.device, name: str, other: str) -> None:
@@ -163,7 +173,10 @@ def given_lmax(lambda_max: Any, like: Tensor, batch: Tensor | None) -> Tensor:
         raise ValueError(
             "`lambda_max` must not require a gradient: the layers take the graph as constant; pass lambda_max.detach()"
         )
-    given = torch.as_tensor(lambda_max, dtype=torch.float64, device=like.device)
+    try:
+        given = torch.as_tensor(lambda_max, dtype=torch.float64, device=like.device)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"`lambda_max` must be a real number, or one per graph, got {lambda_max!r}") from None
     if given.dim() > 1 or (given.numel() > 1 and batch is None):
         raise ValueError(f"`lambda_max` must be one number, or with `batch` one per graph, got {tuple(given.shape)}")
     if given.device.type == "cpu" and not torch.compiler.is_compiling():

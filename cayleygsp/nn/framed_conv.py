@@ -154,11 +154,23 @@ class FramedConv(GraphConv):
         Parameters
         ----------
         coefficients : Tensor
-            In the shape that :meth:`coefficients` has.
+            Real and finite, in the shape that :meth:`coefficients` has.
         """
         learned = self._learned()
+        if not isinstance(coefficients, Tensor):
+            raise TypeError(f"`coefficients` must be a tensor, got {type(coefficients).__name__}")
+        if coefficients.is_complex():
+            raise TypeError(f"`coefficients` must be real numbers, got dtype {coefficients.dtype}")
         if coefficients.shape != learned.shape:
             raise ValueError(f"`coefficients` must have shape {tuple(learned.shape)}, got {tuple(coefficients.shape)}")
+        if coefficients.device.type != "meta" and not bool(coefficients.isfinite().all()):
+            first = coefficients[~coefficients.isfinite()][0].item()
+            raise ValueError(f"`coefficients` must be finite, got {first}")
+        self._write(coefficients)
+
+    def _write(self, coefficients: Tensor) -> None:
+        """Set the weights to those with checked coefficients."""
+        learned = self._learned()
         with torch.no_grad(), full_precision(self.log_zoom):
             c = coefficients.to(learned.device)
             learned.copy_(c if self._is_plain else weights_of(c, self._frame_at(self.log_zoom)))
@@ -197,7 +209,7 @@ class FramedConv(GraphConv):
         self._nodes = nodes
         self._make_frame()
         if kept is not None:
-            self.set_coefficients(kept)
+            self._write(kept)
         return self
 
     @property

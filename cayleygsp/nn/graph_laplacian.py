@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from cayleygsp._typing import LaplacianKind
-from cayleygsp._validation import check_choice
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.edges import as_edges, check_edges, given_lmax
@@ -23,9 +22,9 @@ NORMALIZATIONS: dict[str | None, LaplacianKind] = {"sym": "normalized", None: "c
 
 def check_normalization(normalization: Any) -> str | None:
     """Return ``normalization`` if it is "sym" or None."""
-    if normalization is not None:
-        check_choice(normalization, "normalization", ("sym",))
-    return normalization
+    if normalization not in (None, "sym"):
+        raise ValueError(f"`normalization` must be 'sym' or None, got {normalization!r}")
+    return cast("str | None", normalization)
 
 
 class GraphLaplacian(nn.Module):

@@ -80,13 +80,27 @@ def undirected(**changes):
             "every edge in both directions with the same weight",
         ),
         ({"edge_index": torch.tensor([[0, 1, 0, 2], [1, 0, 2, 1]])}, ValueError, "every edge in both directions"),
+        ({"edge_weight": [1.0] * 4}, TypeError, "`edge_weight` must be a tensor, got list"),
+        ({"batch": [0, 0, 0]}, TypeError, "`batch` must be a tensor, got list"),
+        ({"num_nodes": -1}, ValueError, "`num_nodes` must be at least 0, got -1"),
+        ({"num_nodes": 3.0}, TypeError, "`num_nodes` must be an integer, got 3.0"),
+        ({"num_nodes": "3"}, TypeError, "`num_nodes` must be an integer, got '3'"),
+        ({"lambda_max": "a"}, TypeError, "`lambda_max` must be a real number, or one per graph, got 'a'"),
+        ({"normalization": []}, ValueError, r"`normalization` must be 'sym' or None, got \[\]"),
         ({"batch": torch.zeros(2, dtype=torch.int64)}, ValueError, r"`batch` must have shape \(3,\)"),
         ({"batch": torch.zeros(3)}, TypeError, "`batch` must hold whole numbers, got dtype torch.float32"),
         ({"batch": torch.tensor([0, 0, 1])}, ValueError, "edge 2 joins vertices of two graphs of `batch`: 1 and 2"),
-        ({"normalization": "rw"}, ValueError, "`normalization` must be one of 'sym', got 'rw'"),
+        ({"normalization": "rw"}, ValueError, "`normalization` must be 'sym' or None, got 'rw'"),
         ({"edge_index": torch.rand(3, 3)}, ValueError, "`edge_weight` must not be given together with an adjacency"),
     ],
 )
 def test_bad_edges_are_refused(changes, error, message):
     with pytest.raises(error, match=message):
         GraphLaplacian.from_edge_index(**undirected(**changes))
+
+
+@pytest.mark.parametrize("kind", [CayleyConv, ChebConv])
+@pytest.mark.parametrize("name", ["edge_weight", "batch"])
+def test_layers_name_what_is_no_tensor(kind, name):
+    with pytest.raises(TypeError, match=f"`{name}` must be a tensor, got list"):
+        kind(3, 2, 2)(x5()[:4], EDGES, **{name: [1.0] * 6})

@@ -116,6 +116,19 @@ def test_coefficients_before_the_first_call():
     assert CayleyConv(-1, 3, 2, shared_filter=True).coefficients().shape == (5,)
 
 
+@pytest.mark.parametrize("options", FORMS)
+def test_coefficients_that_are_no_finite_tensor_are_rejected(options):
+    layer = CayleyConv(2, 3, 2, **options)
+    before = layer.coefficients().detach()
+    with pytest.raises(TypeError, match="`coefficients` must be a tensor, got ndarray"):
+        layer.set_coefficients(before.numpy())
+    with pytest.raises(TypeError, match=r"`coefficients` must be real numbers, got dtype torch\.complex64"):
+        layer.set_coefficients(before.to(torch.complex64))
+    with pytest.raises(ValueError, match="`coefficients` must be finite, got nan"):
+        layer.set_coefficients(torch.full_like(before, torch.nan))
+    torch.testing.assert_close(layer.coefficients().detach(), before, rtol=0, atol=0)
+
+
 def test_all_processes_get_the_coordinates_of_a_large_graph():
     L = cg.laplacian(cg.gallery.ring(600), "normalized")
     one, two = (CayleyConv(1, 1, 1).adapt_to(L).state_dict()["frequencies"] for _ in range(2))
