@@ -163,6 +163,11 @@ def identify_cayley(
     >>> round(facts.zoom, 3), facts.zoom_is_identified
     (4.0, True)
     """
+    if not isinstance(laplacian, Laplacian):
+        raise TypeError(
+            f"`laplacian` must be a cayleygsp.Laplacian, got {type(laplacian).__name__}; make one with "
+            "cayleygsp.laplacian"
+        )
     r = check_order(order, MAX_CAYLEY_ORDER)
     mu = check_ridge(ridge)
     h = None if isinstance(zoom, str) and zoom == "auto" else check_positive(zoom, "zoom")

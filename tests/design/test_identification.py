@@ -170,6 +170,8 @@ def test_real_coefficients_and_a_zero_output(sensor):
 
 def test_invalid_signals_are_refused(sensor):
     X = np.ones(80)
+    with pytest.raises(TypeError, match=r"`laplacian` must be a cayleygsp\.Laplacian, got Graph; make one with"):
+        design.identify_cayley(cg.gallery.ring(80), np.ones(80), np.ones(80), 1)
     with pytest.raises(ValueError, match=r"`inputs` must have shape \(80,\)"):
         cg.CayleyFilter.learn(sensor, X[1:], X, 2)
     with pytest.raises(ValueError, match=r"`outputs` must have the shape of `inputs`, \(80,\), got \(80, 1\)"):
