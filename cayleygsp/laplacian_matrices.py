@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cayleygsp._typing import FloatArray, LaplacianKind
-from cayleygsp.graph import as_adjacency
+from cayleygsp._typing import Array, FloatArray, LaplacianKind
+from cayleygsp.graph import AsymmetryError, as_adjacency
 from cayleygsp.spectrum import spectral_radius_bound
 
 # How far the diagonal may be from what the other entries say, relative to the largest: ten decimals are common. In
@@ -94,11 +94,7 @@ def check_laplacian(matrix: Any, kind: LaplacianKind) -> GivenLaplacian:
     """
     given, eps = _as_csr(matrix)
     diagonal = given.diagonal()
-    off = (sparse.diags_array(diagonal) - given).tocsr()
-    # in its own precision, which decides how symmetric it must be
-    single = eps > np.finfo(np.float64).eps
-    name = "the negated off-diagonal part of `matrix`"
-    W = as_adjacency(off.astype(np.float32) if single else off, name=name)
+    W = _weights_of(given, diagonal, single=bool(eps > np.finfo(np.float64).eps))
     row_lengths = np.diff(W.indptr)
     expected = W.sum(axis=1) if kind == "combinatorial" else (row_lengths > 0).astype(np.float64)
     allowed = np.maximum(_DIAGONAL_TOLERANCE, (row_lengths + 8) * eps) * float(np.abs(diagonal).max())
@@ -129,6 +125,29 @@ def _as_csr(matrix: Any) -> tuple[sparse.csr_array, float]:
         raise TypeError(f"`matrix` must hold real numbers, got dtype {given.dtype}")
     eps = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps)
     return sparse.csr_array(given, dtype=np.float64), eps
+
+
+def _weights_of(given: sparse.csr_array, diagonal: FloatArray, *, single: bool) -> sparse.csr_array:
+    """Return the weights that stand beside the diagonal; the precision decides how symmetric they must be."""
+    _reject_entries(given, ~np.isfinite(given.data), "finite")
+    off = (sparse.diags_array(diagonal) - given).tocsr()
+    _reject_entries(-off, off.data < 0, "at most 0 beside its diagonal")
+    try:
+        return as_adjacency(off.astype(np.float32) if single else off, name="matrix")
+    except AsymmetryError:  # which tells the entries with the other sign
+        difference = np.abs(off - off.T).tocoo()
+        worst = int(np.argmax(difference.data))
+        i, j = int(difference.row[worst]), int(difference.col[worst])
+        raise AsymmetryError(
+            f"`matrix` must be symmetric, got matrix[{i}, {j}] = {given[i, j]} but matrix[{j}, {i}] = {given[j, i]}"
+        ) from None
+
+
+def _reject_entries(matrix: sparse.csr_array, wrong: Array, expected: str) -> None:
+    """Raise if a stored entry is wrong."""
+    if wrong.any():
+        entry, k = matrix.tocoo(), int(np.argmax(wrong))
+        raise ValueError(f"`matrix` must be {expected}, got matrix[{entry.row[k]}, {entry.col[k]}] = {entry.data[k]}")
 
 
 def _check_diagonal(diagonal: FloatArray, expected: FloatArray, allowed: FloatArray, kind: LaplacianKind) -> None:

@@ -9,6 +9,7 @@ from pygsp import graphs
 from scipy import sparse
 
 import cayleygsp as cg
+from cayleygsp.graph import AsymmetryError
 from tests.strategies import laplacians, weighted_graphs
 
 
@@ -129,8 +130,13 @@ def test_from_matrix_refuses_what_is_no_laplacian():
         cg.Laplacian.from_matrix(1j * np.eye(2))
     with pytest.raises(TypeError, match="got a Laplacian"):
         cg.Laplacian.from_matrix(cg.laplacian(np.ones((2, 2))))
-    with pytest.raises(ValueError, match="negated off-diagonal"):
-        cg.Laplacian.from_matrix(np.array([[1.0, 1.0], [1.0, 1.0]]))
+    for form in (np.array, sparse.csr_array, sparse.coo_array):
+        with pytest.raises(ValueError, match=r"must be at most 0 beside its diagonal, got matrix\[0, 1\] = 1.0"):
+            cg.Laplacian.from_matrix(form(np.array([[1.0, 1.0], [1.0, 1.0]])))
+        with pytest.raises(ValueError, match=r"`matrix` must be finite, got matrix\[1, 1\] = nan"):
+            cg.Laplacian.from_matrix(form(np.array([[1.0, -1.0], [-1.0, np.nan]])))
+        with pytest.raises(AsymmetryError, match=r"symmetric, got matrix\[0, 1\] = -1.0 but matrix\[1, 0\] = -2.0"):
+            cg.Laplacian.from_matrix(form(np.array([[1.0, -1.0], [-2.0, 1.0]])))
 
 
 def test_a_laplacian_given_as_adjacency_is_recognised():
