@@ -131,7 +131,7 @@ def _high_band(L: Laplacian, n_probes: int, rng: np.random.Generator) -> tuple[H
     if not best[1] >= 1:
         raise ValueError(
             "the noise level cannot be estimated: almost all frequencies of the graph are far below its largest; "
-            "give `sigma`"
+            "give a known one to `denoise` as `sigma`"
         )
     return best
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
+from cayleygsp.tasks import noise
+from cayleygsp.tasks.traces import Traces
 
 
 @pytest.mark.parametrize("graph", [cg.gallery.grid(40), cg.gallery.star(400), cg.gallery.communities(rng=0)], ids=str)
@@ -25,3 +27,12 @@ def test_one_signal_gives_one_number():
     assert cg.tasks.estimate_noise(cg.gallery.ring(50), np.resize([1e200, -1e200], 50)).sigma > 1e199
     with pytest.raises(ValueError, match="`graph` must have edges"):
         cg.tasks.estimate_noise(np.zeros((3, 3)), np.zeros(3))
+
+
+def test_a_graph_without_high_frequencies_names_the_function_that_takes_a_known_level(monkeypatch):
+    def nothing(L, bands, *args):
+        return Traces(np.zeros(len(bands)), np.zeros(len(bands)), True, 0, 0.0)
+
+    monkeypatch.setattr(noise, "estimate_traces", nothing)
+    with pytest.raises(ValueError, match="give a known one to `denoise` as `sigma`"):
+        cg.tasks.estimate_noise(cg.gallery.ring(50), np.ones(50))
