@@ -17,7 +17,7 @@ from cayleygsp.methods.costs import Cost, eigenbasis_cost
 from cayleygsp.methods.eigenbasis import EigenbasisMethod
 from cayleygsp.methods.groups import GroupedMethod
 from cayleygsp.methods.plans import KINDS, Part, Plan, Plans
-from cayleygsp.methods.preparation import prepare, prepare_kind
+from cayleygsp.methods.preparation import SingularSystemError, prepare, prepare_kind
 from cayleygsp.responses.base import Response
 
 METHODS: tuple[Method, ...] = ("auto", "exact", "jacobi", "chebyshev", "multigrid")
@@ -32,6 +32,14 @@ _CLOSE, _WORTH_MEASURING = 4.0, 0.02
 # A measurement that is so many times the prediction is made again: other work on the machine makes one longer, never
 # shorter.
 _SURPRISING = 1.5
+
+_BEST_SERIES = "no method is expected to reach tol; the best series taken"
+
+_NO_METHOD = (
+    "no method is sure to apply this filter: the response is not smooth enough for a Chebyshev series, and the graph "
+    "is too large for an eigenbasis; soften the response, or ask for method='chebyshev' to get the best series with "
+    "its error"
+)
 
 
 class Chosen(NamedTuple):
@@ -109,13 +117,9 @@ class Choice:
         if not solvable and not np.isfinite(eigenbasis_cost(self.laplacian).setup) and not self._plans.ranked(1):
             if self._best_effort:
                 method = prepare(self.laplacian, self.responses, "chebyshev", self.tol)
-                self._only = _chosen(method, "no method is expected to reach tol; the best series taken")
+                self._only = _chosen(method, _BEST_SERIES)
                 return
-            raise ValueError(
-                "no method is sure to apply this filter: the response is not smooth enough for a Chebyshev series, and "
-                "the graph is too large for an eigenbasis; soften the response, or ask for method='chebyshev' to get "
-                "the best series with its error"
-            )
+            raise ValueError(_NO_METHOD)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep what was decided, and leave behind what was prepared."""
@@ -179,21 +183,40 @@ class Choice:
             self._prepared[part] = prepare_kind(self.laplacian, kind, responses, gains, self.tol)
         return self._prepared[part]
 
+    def _tried(self, part: Part) -> FilterMethod | None:
+        """Return a way for some filters; None, and it is not tried again, if it cannot be prepared."""
+        try:
+            return self._part(part)
+        except SingularSystemError:
+            self._plans.close(*part)
+            return None
+
     def _decide(self, n_signals: int) -> tuple[Plan, str]:
         """Try plans in the order of their cost until one is expected to reach the tolerance, or nothing better is."""
         while True:
             ranked = self._plans.ranked(n_signals, self._prepared)
             if len(self.responses) == 1 and self._measure(ranked, n_signals):
                 ranked = self._plans.ranked(n_signals, self._prepared)
+            if not ranked:
+                return self._without_solves()
             seconds, plan = ranked[0]
             if self._keeps_tolerance(plan, n_signals, seconds):
                 return plan, self._reason(ranked, n_signals)
+
+    def _without_solves(self) -> tuple[Plan, str]:
+        """Return the best series, or refuse, where solves were all that was left and cannot be prepared."""
+        if not self._best_effort:
+            raise ValueError(f"{_NO_METHOD}; its linear systems are singular in double precision, got {self.responses}")
+        return (("chebyshev", tuple(range(len(self.responses)))),), _BEST_SERIES
 
     def _keeps_tolerance(self, plan: Plan, n_signals: int, seconds: float) -> bool:
         """Prepare a plan; note which of its filters miss the tolerance and have other ways left."""
         kept = True
         for kind, members in plan:
-            method = self._part((kind, members))
+            method = self._tried((kind, members))
+            if method is None:
+                kept = False
+                continue
             if method.reaches_tolerance(self.tol):
                 continue
             errors = method.expected_errors()
@@ -206,6 +229,8 @@ class Choice:
 
     def _measure(self, ranked: list[tuple[float, Plan]], n_signals: int) -> bool:
         """Measure a step of the ways whose predictions are close; return whether anything was measured."""
+        if not ranked:
+            return False
         best = ranked[0][0]
         close = [plan[0] for seconds, plan in ranked if seconds <= _CLOSE * best]
         if len(close) == 1 or best < _WORTH_MEASURING:
@@ -217,7 +242,10 @@ class Choice:
             cost = self._plans.cost(kind, members, n_signals)
             if cost.setup > 0.4 * best and (kind, members) not in self._prepared:
                 continue  # preparing it is most of what it takes
-            seconds = _sampled(self._part((kind, members)), n_signals, cost)
+            method = self._tried((kind, members))
+            if method is None:
+                return True  # of the others some may be close
+            seconds = _sampled(method, n_signals, cost)
             if seconds is not None:
                 self._plans.measured[kind, n_signals] = Cost(cost.setup, 0.0, seconds / n_signals)
                 measured = True

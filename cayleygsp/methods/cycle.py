@@ -34,6 +34,11 @@ class BlockCycle:
     ----------
     A : scipy.sparse.csr_array, shape (n, n)
         An M-matrix, such as a Laplacian plus a positive multiple of the identity.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the coarsest matrix is not positive definite: the multiple of the identity was lost in rounding.
     """
 
     def __init__(self, A: sparse.csr_array) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
@@ -30,6 +31,8 @@ class Factors:
     ------
     MemoryError
         If the factors would not fit, before any work.
+    numpy.linalg.LinAlgError
+        If z is lost in rounding, and the matrix singular.
     """
 
     def __init__(self, L: Laplacian, h: float, z: complex) -> None:
@@ -39,8 +42,13 @@ class Factors:
         self._order = known.order
         A = L.matrix[self._order][:, self._order]
         matrix = (h * A + z * sparse.eye_array(L.n_vertices)).tocsc()
-        with one_blas_thread():
-            self._factors = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        try:
+            with one_blas_thread():
+                self._factors = splu(
+                    matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+                )
+        except RuntimeError as error:  # what SuperLU says of a pivot that is zero
+            raise LinAlgError(str(error)) from None
 
     @property
     def n_entries(self) -> int:

@@ -61,6 +61,7 @@ class Plans:
         self.tol = tol
         self.measured: dict[tuple[str, int], Cost] = {}  # of single filters, by the way and a number of signals
         self._errors: list[dict[str, float]] = [{} for _ in responses]  # of ways that were tried and miss `tol`
+        self._closed: list[set[str]] = [set() for _ in responses]  # ways that cannot be prepared
         # by the filter and the size of a block, as what a way costs depends on that
         self._limits: dict[_Sized, float] = {}  # seconds beyond which no other way is tried
         self._too_dear: dict[_Sized, set[str]] = {}
@@ -114,6 +115,11 @@ class Plans:
         self._limits.setdefault((i, n_signals.bit_length()), _TOO_DEAR * seconds)
         self._settle(i, n_signals)
 
+    def close(self, kind: str, members: tuple[int, ...]) -> None:
+        """Note that a way cannot be prepared for some filters; it is not the last resort either."""
+        for i in members:
+            self._closed[i].add(kind)
+
     def _settle(self, i: int, n_signals: int) -> None:
         """Leave out what is not worth trying for a block of this size; if nothing is left, pin the most accurate."""
         errors, key = self._errors[i], (i, n_signals.bit_length())
@@ -121,7 +127,7 @@ class Plans:
             return
         if key not in self._limits:  # ways were tried for blocks of other sizes
             self._limits[key] = _TOO_DEAR * min(self._part_seconds(name, (i,), n_signals, ()) for name in errors)
-        others = [name for name in KINDS if name not in errors]
+        others = [name for name in KINDS if name not in errors and name not in self._closed[i]]
         seconds = {name: self._part_seconds(name, (i,), n_signals, ()) for name in others}
         self._too_dear[key] = {
             name for name in others if not (np.isfinite(seconds[name]) and seconds[name] <= self._limits[key])
@@ -137,6 +143,8 @@ class Plans:
         key = (i, n_signals.bit_length())
         if key in self._pinned:
             return self._pinned[key] == kind
+        if kind in self._closed[i]:
+            return False
         return kind not in self._errors[i] and kind not in self._too_dear.get(key, ())
 
     def _part_seconds(self, kind: str, members: tuple[int, ...], n_signals: int, prepared: Collection[Part]) -> float:
@@ -161,7 +169,8 @@ class Plans:
             return factorisation_seconds(L, self.responses[i], n_signals)
         if key in self._limits:
             return factorisation_seconds(L, self.responses[i], n_signals, self._limits[key])
-        others = [self.cost(name, members, n_signals).seconds(n_signals) for name in KINDS if name != kind]
+        open_ways = [name for name in KINDS if name != kind and name not in self._closed[i]]
+        others = [self.cost(name, members, n_signals).seconds(n_signals) for name in open_ways]
         return factorisation_seconds(L, self.responses[i], n_signals, min(others))
 
     def _bank_plans(self, n_signals: int, prepared: Collection[Part]) -> list[tuple[float, Plan]]:

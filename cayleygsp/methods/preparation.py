@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from numpy.linalg import LinAlgError
 
 from cayleygsp._typing import FloatArray, Method
 from cayleygsp.bounds import jacobi_sweeps
@@ -22,6 +25,22 @@ from cayleygsp.responses.rational import Rational
 
 # Sweeps beyond which a tolerance is not worth reaching by Jacobi.
 MAX_SWEEPS = 100_000
+
+
+class SingularSystemError(ValueError):
+    """A method cannot be prepared, as its linear systems are singular in the rounding of double precision."""
+
+
+@contextmanager
+def _regular_systems(response: Response) -> Iterator[None]:
+    """Say of singular systems which response they belong to."""
+    try:
+        yield
+    except LinAlgError:
+        raise SingularSystemError(
+            "`response` must have a smaller strength or zoom, or poles farther from the spectrum: its linear systems "
+            f"are singular in the rounding of double precision, got {response!r}; method='auto' may know another way"
+        ) from None
 
 
 def prepare(
@@ -61,9 +80,10 @@ def exact_method(L: Laplacian, responses: Sequence[Response]) -> FilterMethod:
 
 def factorisation_method(L: Laplacian, response: Response, gain: float | None = None) -> FilterMethod:
     """Prepare the factorisation of a Cayley polynomial or of a rational response."""
-    if response.cayley_form is not None:
-        return FactorisationMethod(L, response.cayley_form, gain)
-    return PoleFactorisation(L, response.rational_form, 0.0, gain)
+    with _regular_systems(response):
+        if response.cayley_form is not None:
+            return FactorisationMethod(L, response.cayley_form, gain)
+        return PoleFactorisation(L, response.rational_form, 0.0, gain)
 
 
 def multigrid_method(L: Laplacian, response: Response, tol: float | None, gain: float | None = None) -> FilterMethod:
@@ -75,8 +95,11 @@ def multigrid_method(L: Laplacian, response: Response, tol: float | None, gain: 
                 "`method` = 'multigrid' needs poles with a real part ≤ 0: others make indefinite systems, which "
                 "multigrid does not solve; use method='exact' or 'chebyshev'"
             )
-        return PoleMultigrid(L, rational, tol or 0.0, gain)
-    return MultigridMethod(L, _cayley_form(response, "multigrid", " or a rational response"), tol or 0.0, gain)
+        with _regular_systems(response):
+            return PoleMultigrid(L, rational, tol or 0.0, gain)
+    polynomial = _cayley_form(response, "multigrid", " or a rational response")
+    with _regular_systems(response):
+        return MultigridMethod(L, polynomial, tol or 0.0, gain)
 
 
 def _jacobi_method(

@@ -111,6 +111,17 @@ def test_a_method_that_cannot_reach_the_tolerance_is_one_line(folder, capsys):
     assert "sweeps" in refused(capsys, "filter", "@communities", "f.npy", *arguments)
 
 
+@pytest.mark.parametrize("graph", ["@ring:12", "@path:12"])
+def test_a_strength_beyond_what_can_be_solved_for_is_one_line(folder, capsys, graph):
+    np.save("ramp.npy", np.arange(12.0))
+    call = ["filter", graph, "ramp.npy", "--pass", "tikhonov:1e18", "-o", "y.npy"]
+    assert "must have a smaller strength or zoom" in refused(capsys, *call, "--method", "multigrid")
+    assert main(call) == 3
+    said = capsys.readouterr().err
+    assert said.startswith("cayleygsp: warning: ")
+    assert said.count("\n") == 1
+
+
 def test_a_signal_without_columns_is_refused_before_work(folder, capsys, monkeypatch):
     np.save("none.npy", np.ones((9, 0)))
     monkeypatch.setattr(filter, "CayleyFilter", None)

@@ -11,6 +11,7 @@ from cayleygsp.methods.base import filter_gains
 from cayleygsp.methods.choice import Choice
 from cayleygsp.methods.costs import Cost
 from cayleygsp.methods.plans import Plans
+from cayleygsp.methods.preparation import SingularSystemError
 
 
 def predict(monkeypatch, **costs):
@@ -44,6 +45,45 @@ def test_where_no_method_reaches_the_tolerance_the_most_accurate_is_taken():
     }
     assert "no method is expected to reach tol; the most accurate taken" in chosen.reason
     assert chosen.method.expected_errors()[0] == min(errors.values())
+
+
+@pytest.mark.parametrize("make", [cg.gallery.ring, cg.gallery.path])
+@pytest.mark.parametrize("strength", [1e16, 1e18, 1e40])
+def test_where_solves_are_singular_another_way_is_taken(make, strength):
+    F = cg.KernelFilter(make(12), cg.responses.Tikhonov(strength))
+    with pytest.warns(cg.ConvergenceWarning, match="could not certify tol"):
+        y, info = F.filter(np.arange(12.0), return_info=True)
+    assert not info.converged
+    assert "the most accurate taken" in info.reason
+    lam, Phi = np.linalg.eigh(F.laplacian.matrix.toarray())
+    lam[0] = 0.0
+    error = np.linalg.norm(y - Phi @ ((Phi.T @ np.arange(12.0)) / (1 + strength * lam)))
+    assert error <= info.error_bound * np.linalg.norm(np.arange(12.0))
+
+
+def test_a_way_that_turns_out_to_be_singular_while_it_is_measured_is_left_out(monkeypatch):
+    predict(monkeypatch, multigrid=Cost(0.0, 0.0, 1.0), eigenbasis=Cost(0.0, 0.0, 1.1))
+    F = cg.KernelFilter(cg.gallery.path(12), cg.responses.Tikhonov(1e16))
+    with pytest.warns(cg.ConvergenceWarning):
+        _, info = F.filter(np.arange(12.0), return_info=True)
+    assert info.method == "exact"
+
+
+def test_where_singular_solves_are_all_that_is_left_a_filter_is_refused_and_a_bank_gets_its_series(monkeypatch):
+    predict(monkeypatch, multigrid=Cost(0.0, 0.0, 1.0), factorisation=Cost(0.0, 0.0, 1.0))
+    prepare_kind = choice.prepare_kind
+
+    def prepare_series(L, kind, *rest):
+        if kind != "chebyshev":
+            raise SingularSystemError
+        return prepare_kind(L, kind, *rest)
+
+    monkeypatch.setattr(choice, "prepare_kind", prepare_series)
+    L, g = cg.laplacian(cg.gallery.path(12)), cg.responses.Tikhonov(2.0)
+    with pytest.raises(ValueError, match=r"singular in double precision, got \[Tikhonov\(strength=2"):
+        Choice(L, [g], "auto", 1e-6).at(1)
+    chosen = Choice(L, [g], "auto", 1e-6, best_effort=True).at(1)
+    assert (chosen.method.name, chosen.reason.split("; ")[1]) == ("chebyshev", "the best series taken")
 
 
 def test_a_function_whose_slope_is_known_goes_by_the_eigenvalues_of_a_small_graph(monkeypatch):
