@@ -8,6 +8,7 @@ get the room.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,14 +29,15 @@ def angles(eigenvalues: ArrayLike, zooms: ArrayLike) -> FloatArray:
     Parameters
     ----------
     eigenvalues : array_like, shape (n,)
-        Frequencies λ ≥ 0.
+        Frequencies λ ≥ 0, up to rounding.
     zooms : array_like, shape (m,) or a number
         Zooms h > 0.
 
     Returns
     -------
     numpy.ndarray, shape (m, n)
-        Angles from −π at λ = 0 towards 0, one row a zoom; shape (n,) if ``zooms`` is one number.
+        Angles from −π at λ = 0 towards 0, one row per zoom; shape (n,) if ``zooms`` is one number. Negative numbers,
+        such as a zero that is rounded, have angles below −π.
 
     Examples
     --------
@@ -75,7 +77,12 @@ def resolution(eigenvalues: ArrayLike, zoom: float) -> FloatArray:
     array([2. , 1. , 0.2])
     """
     h = check_positive(zoom, "zoom")
-    return 2 * h / (1 + (h * check_eigenvalues(eigenvalues)) ** 2)
+    lam = check_eigenvalues(eigenvalues).astype(np.float64)
+    with np.errstate(over="ignore"):
+        x = h * np.abs(lam)
+    # both sides of the fraction are divided by hλ where that is large, so that its square does not overflow
+    unit = np.maximum(x, 1.0)
+    return 2 * (h / unit) / (1 / unit + np.minimum(x, 1.0) * x)
 
 
 def best_zoom(low: float, high: float) -> float:
@@ -107,7 +114,10 @@ def best_zoom(low: float, high: float) -> float:
     a = check_real(low, "low")
     if not 0 <= a < b:
         raise ValueError(f"`low` must be at least 0 and below `high` = {b:g}, got {a:g}")
-    return 1 / b if a == 0 else float(1 / np.sqrt(a) / np.sqrt(b))
+    h = 1 / b if a == 0 else 1 / math.sqrt(a) / math.sqrt(b)
+    if not math.isfinite(h):
+        raise ValueError(f"`high` must be larger: the zoom overflows, got a band from {a:g} to {b:g}")
+    return h
 
 
 @dataclass(frozen=True)

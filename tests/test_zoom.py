@@ -46,6 +46,23 @@ def test_resolution_is_largest_at_the_zoom_that_is_the_inverse_of_the_frequency(
     assert_allclose(cgz.resolution(lam, 1 / lam), 1 / lam)
 
 
+@pytest.mark.filterwarnings("error")
+def test_resolution_does_not_overflow():
+    assert_allclose(cgz.resolution([0.0, 1.0], 1e200), [2e200, 2e-200])
+    assert_allclose(cgz.resolution(np.float32([1.0, 1e30]), 1e10), [2e-10, 2e-70])
+    assert_allclose(cgz.resolution([1e300], 1e300), [0.0])
+
+
+@pytest.mark.parametrize("band", [(0.0, 1e-320), (1e-322, 1e-320)])
+def test_band_whose_zoom_overflows_is_rejected(band):
+    with pytest.raises(ValueError, match="`high` must be larger: the zoom overflows, got a band from"):
+        cgz.best_zoom(*band)
+
+
+def test_rounded_zero_has_the_angle_of_zero():
+    assert_allclose(cgz.angles([-1e-16], [1.0, 10.0]), [[-np.pi], [-np.pi]])
+
+
 @given(low=st.floats(1e-3, 10), width=st.floats(1e-3, 10), h=st.floats(1e-3, 1e3))
 def test_no_zoom_spreads_a_band_more_than_the_best(low, width, h):
     band = [low, low + width]
