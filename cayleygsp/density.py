@@ -114,7 +114,7 @@ class SpectralDensity:
         return np.where(inside, per_unit, 0.0)
 
     def cdf(self, eigenvalues: ArrayLike) -> FloatArray:
-        """Return the share of eigenvalues up to the given frequencies.
+        """Return the share of eigenvalues up to the given frequencies, NaN where these are NaN.
 
         Counted where they are known. Else the zeros are counted, and the share of the positive ones is estimated, see
         :meth:`standard_error`.
@@ -128,7 +128,8 @@ class SpectralDensity:
         if self.exact:
             # eigenvalues are known to rounding only: one that is equal but for that counts
             slack = 1e-12 * self.lmax
-            return np.searchsorted(self.nodes, lam + slack, side="right") / self.nodes.size
+            share = np.searchsorted(self.nodes, lam + slack, side="right") / self.nodes.size
+            return np.where(np.isnan(lam), np.nan, share)[()]
         share = self.zero_share + self._probe_cdf(lam).mean(axis=0)
         return np.where(lam < 0, 0.0, np.where(lam >= self.lmax, 1.0, np.clip(share, self.zero_share, 1.0)))
 

@@ -204,3 +204,12 @@ def test_graph_without_edges_has_all_frequencies_at_zero():
 def test_what_cannot_be_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         spectral_density(cg.gallery.ring(5), **options)
+
+
+@pytest.mark.parametrize("method", ["exact", "kpm"])
+def test_share_up_to_no_number_is_none(method):
+    found = spectral_density(cg.gallery.ring(30), method=method, rng=0)
+    share = found.cdf([np.nan, 0.0, found.lmax])
+    assert np.isnan(share[0])
+    assert_allclose(share[1:], [1 / 30, 1.0], atol=1e-12)
+    assert np.isnan(found.cdf(np.nan))
