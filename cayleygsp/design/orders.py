@@ -43,7 +43,7 @@ def least_order(
         be enough; ``lower_bound`` of a fit of one order less tells. For Cayley ones the zoom is searched at every
         order, and a better one may have been missed.
     max_order : int, optional
-        The largest order to try; by default, and at most, the largest of a fit, 64 for Cayley polynomials and 512 for
+        The largest order to try; by default, and at most, the largest of a fit, 48 for Cayley polynomials and 512 for
         Chebyshev ones.
     ridge : float, optional
         As in :func:`fit_cayley`; by default 0 for Chebyshev polynomials and 1e-6 for Cayley ones.

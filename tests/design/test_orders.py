@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cayleygsp import design
+from cayleygsp.design.fitting import MAX_CAYLEY_ORDER, MAX_CHEBYSHEV_ORDER
 
 
 @pytest.mark.parametrize("family", ["cayley", "chebyshev"])
@@ -36,3 +37,8 @@ def test_order_that_is_not_enough_is_reported():
         design.least_order("low:1:0.1", 1e-3, 20.0, family="chebyshev", max_order=4)
     with pytest.raises(ValueError, match=r"no cayley polynomial up to order 1 was found within 0\.001"):
         design.least_order("low:1:0.1", 1e-3, 20.0, max_order=1)
+
+
+def test_the_largest_orders_are_documented():
+    expected = f"{MAX_CAYLEY_ORDER} for Cayley polynomials and {MAX_CHEBYSHEV_ORDER} for Chebyshev ones"
+    assert expected in " ".join(design.least_order.__doc__.split())
