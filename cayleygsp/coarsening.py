@@ -227,7 +227,7 @@ def _check_first_axis(signals: ArrayLike, n: int) -> Array:
 
 
 def _check_total(W: sparse.csr_array) -> None:
-    """Refuse weights whose sum overflows; no number of any level is larger than that sum."""
+    """Reject weights whose sum overflows; no number of any level is larger than that sum."""
     with np.errstate(over="ignore"):
         total = W.data.sum()
     if not np.isfinite(total):

@@ -328,7 +328,7 @@ def _canonical_csr(matrix: Any, name: str) -> sparse.csr_array:
 
 
 def _check_indices(matrix: Any, name: str) -> None:
-    """Refuse compressed matrices whose index arrays point outside; scipy checks them only when asked."""
+    """Reject compressed matrices whose index arrays point outside; scipy checks them only when asked."""
     if not hasattr(matrix, "check_format"):
         return
     try:

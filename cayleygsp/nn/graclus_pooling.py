@@ -196,7 +196,7 @@ class GraclusPooling(nn.Module):
             raise ValueError(f"`x` must be on the device of the layer, {self.position.device}, got {x.device}")
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Load the buffers, but refuse those of another coarsening."""
+        """Load the buffers, but reject those of another coarsening."""
         differs = False
         for name, places in self._places().items():
             saved = state_dict.get(prefix + name)
