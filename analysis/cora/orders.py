@@ -92,7 +92,14 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
             }
         )
     kept = {model: dataclasses.asdict(recipe) for model, recipe in recipes.items()}
-    return {"rows": rows, "recipes": kept, "runs": without_curves(results)}
+    return {"rows": rows, "recipes": kept, "runs": [_short(run) for run in without_curves(results)]}
+
+
+def _short(run: Document) -> Document:
+    """Return a run with its date and processor time alone of how it was made: there are many of them."""
+    made, timing = run.get("made", {}), run.get("timing", {})
+    facts = {"date": made.get("date"), "cpu_seconds": timing.get("cpu_seconds")}
+    return {name: run[name] for name in ("setting", "seed", "numbers") if name in run} | facts
 
 
 def label(row: Document) -> str:
