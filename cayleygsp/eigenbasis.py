@@ -25,7 +25,7 @@ class Eigenbasis:
     Attributes
     ----------
     eigenvalues : numpy.ndarray, shape (n,)
-        Ascending.
+        Ascending, within the certain ends of the spectrum.
     eigenvectors : numpy.ndarray, shape (n, n)
         One eigenvector per column.
     defects : numpy.ndarray, shape (n,)
@@ -63,8 +63,11 @@ def warn_if_long(what: str, seconds: float, n_bytes: float) -> None:
         )
 
 
-def compute_eigenbasis(L: sparse.csr_array, rounding_norm: float) -> Eigenbasis:
+def compute_eigenbasis(L: sparse.csr_array, rounding_norm: float, lowest: float, highest: float) -> Eigenbasis:
     """Decompose the dense Laplacian and measure the residual of the result.
+
+    Eigenvalues that rounding puts beyond certain ends of the spectrum are moved to them: a response may have a pole
+    there. No true eigenvalue lies beyond, so that none is farther away, and the bounds of the residuals hold as before.
 
     Parameters
     ----------
@@ -72,6 +75,8 @@ def compute_eigenbasis(L: sparse.csr_array, rounding_norm: float) -> Eigenbasis:
         A symmetric matrix.
     rounding_norm : float
         A product with it is wrong by at most this times the unit roundoff, relative to the vector's norm.
+    lowest, highest : float
+        Certain ends of the spectrum.
 
     Raises
     ------
@@ -97,4 +102,4 @@ def compute_eigenbasis(L: sparse.csr_array, rounding_norm: float) -> Eigenbasis:
     scale = float(np.abs(lam).max())
     defects = np.linalg.norm(residuals, axis=0) + u * (rounding_norm + 2 * scale)
     residual = float(np.linalg.norm(defects)) + 2 * orthogonality * scale
-    return Eigenbasis(lam, Phi, defects, residual, orthogonality)
+    return Eigenbasis(np.clip(lam, lowest, highest), Phi, defects, residual, orthogonality)

@@ -162,7 +162,7 @@ class Laplacian:
     @cached_property
     def eigenbasis(self) -> Eigenbasis:
         """All eigenvalues and eigenvectors, computed once (dense: only for small graphs)."""
-        return compute_eigenbasis(self.matrix, self.rounding_norm)
+        return compute_eigenbasis(self.matrix, self.rounding_norm, self.lmin, self.lmax_bound)
 
     @property
     def has_eigenbasis(self) -> bool:

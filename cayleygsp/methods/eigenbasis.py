@@ -26,7 +26,7 @@ class EigenbasisMethod(FilterMethod):
         self.gains = filter_gains(L, responses) if gains is None else gains
         lam = self.basis.eigenvalues
         self.multipliers = np.array([response.on_spectrum(lam) for response in responses])
-        slopes = [g.lipschitz_bound(min(L.lmin, float(lam[0])), L.lmax_bound) for g in responses]
+        slopes = [g.lipschitz_bound(L.lmin, L.lmax_bound) for g in responses]
         self.bounds = np.array([self._bound(L, *one) for one in zip(self.multipliers, responses, slopes, strict=True)])
         unknown = any(g.cayley_form is None and slope is None for g, slope in zip(responses, slopes, strict=True))
         sampled = unknown and self.basis.residual > 0

@@ -208,8 +208,9 @@ class Rational(AnalyticResponse):
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the sum of the largest slopes of the terms."""
-        terms = zip(self.poles, self.residues, self.powers, strict=True)
-        return float(sum(m * abs(r) / _distance(complex(p), lmin, lmax) ** (m + 1) for p, r, m in terms))
+        with np.errstate(divide="ignore", over="ignore"):
+            distances = np.array([_distance(complex(p), lmin, lmax) for p in self.poles])
+            return float(np.sum(self.powers * np.abs(self.residues) / distances ** (self.powers + 1)))
 
 
 class RationalApproximation(Rational):
@@ -385,11 +386,16 @@ class Tikhonov(AnalyticResponse):
 
     def value_error(self, lmin: float, lmax: float) -> float:
         r"""Return a bound of the rounding of values: :math:`\nu x (1 + x)^{-\nu - 1}` is at most 1."""
-        return UNIT * (8 + 8 * self.power) * (1 + self.strength * lmin) ** (-self.power - 1)
+        return UNIT * (8 + 8 * self.power) * self._growth(lmin)
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the slope at the left end."""
-        return self.power * self.strength * (1 + self.strength * lmin) ** (-self.power - 1)
+        return self.power * self.strength * self._growth(lmin)
+
+    def _growth(self, lmin: float) -> float:
+        """Return how much larger than at 0 slopes can be left of it: without bound where the pole is."""
+        x = 1 + self.strength * lmin
+        return x ** (-self.power - 1) if x > 0 else np.inf
 
 
 def page_rank(damping: float) -> Tikhonov:

@@ -51,3 +51,24 @@ def test_a_complement_applied_by_the_eigenbasis_is_proved():
     bank = cg.FilterBank(cg.gallery.sensor(40, rng=0), [Heat(1.0)], method="exact").complement()
     _, info = bank.filter(np.arange(40.0), return_info=True)
     assert (info.method, info.certificate, info.converged) == ("exact", "proved", True)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.5])
+def test_an_eigenvalue_that_rounding_puts_beyond_a_pole_is_none(monkeypatch, power):
+    eigh = np.linalg.eigh
+
+    def wrong_by_rounding(matrix):
+        lam, Phi = eigh(matrix)
+        lam[0], lam[-1] = -4e-16, lam[-1] + 4e-16
+        return lam, Phi
+
+    monkeypatch.setattr(np.linalg, "eigh", wrong_by_rounding)
+    L = cg.laplacian(cg.gallery.ring(12))
+    assert L.eigenvalues[0] == 0.0
+    assert L.eigenvalues[-1] <= L.lmax_bound
+    for strength in (1e14, 1e16, 1e40):
+        F = cg.KernelFilter(L, cg.responses.Tikhonov(strength, power), method="exact")
+        with pytest.warns(cg.ConvergenceWarning, match="could not certify tol"):
+            y, info = F.filter(np.arange(12.0), return_info=True)
+        error = np.linalg.norm(y - 5.5) / np.linalg.norm(np.arange(12.0))
+        assert error <= min(info.error_bound, 1e-12)  # nothing but the mean is left

@@ -1,6 +1,7 @@
 """Responses with poles: their special cases."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
@@ -25,3 +26,12 @@ def test_page_rank_is_the_paper_walk():
     g = cg.KernelFilter(L, responses.page_rank(0.85), method="chebyshev", tol=1e-10)
     walk = np.eye(6) - L.matrix.toarray()
     assert_allclose(g.toarray(), 0.15 * np.linalg.inv(np.eye(6) - 0.85 * walk), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [responses.Tikhonov(1e16), responses.Tikhonov(1e16, 0.5), responses.Rational([-1e-16], [1e-16])],
+)
+def test_slopes_have_no_bound_where_the_pole_is(response):
+    assert response.lipschitz_bound(-3e-16, 4.0) == np.inf
+    assert response.lipschitz_bound(0.0, 4.0) == pytest.approx(1e16 * getattr(response, "power", 1.0))
