@@ -1,4 +1,7 @@
-"""Run by torchrun: two processes train together, and one of them is killed on the first attempt."""
+"""Two processes train together under the agent of torchrun, and one of them is killed on the first attempt.
+
+torchrun itself starts every process anew, and each loads torch and all the rest: here they are forked.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ import os
 import signal
 import sys
 from pathlib import Path
+
+import torch._dynamo  # noqa: F401  optimisers would load it in every process
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from analysis._checkpoint import Checkpoint
 from analysis._ranks import process_group
@@ -27,12 +33,12 @@ N_SAVES = 7
 class _Killing(Checkpoint):
     """Save after every step; kill the process after some."""
 
-    left = N_SAVES if os.environ.get("TORCHELASTIC_RESTART_COUNT") == "0" else -1
+    left = N_SAVES
 
     def save(self, state):
         super().save(state)
         self.left -= 1
-        if self.left == 0:
+        if self.left == 0 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -53,4 +59,6 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    together = LaunchConfig(1, 1, 2, rdzv_backend="c10d", rdzv_endpoint="localhost:0", run_id="killed")
+    together.max_restarts, together.start_method = 1, "fork"
+    elastic_launch(together, main)(Path(sys.argv[1]))
