@@ -97,9 +97,10 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
 
 def _short(run: Document) -> Document:
     """Return a run with its date and processor time alone of how it was made: there are many of them."""
-    made, timing = run.get("made", {}), run.get("timing", {})
-    facts = {"date": made.get("date"), "cpu_seconds": timing.get("cpu_seconds")}
-    return {name: run[name] for name in ("setting", "seed", "numbers") if name in run} | facts
+    if "made" not in run:
+        return run  # it comes from an earlier record
+    facts = {"date": run["made"]["date"], "cpu_seconds": run["timing"].get("cpu_seconds")}
+    return {name: run[name] for name in ("setting", "seed", "numbers")} | facts
 
 
 def label(row: Document) -> str:

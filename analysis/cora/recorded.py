@@ -1,4 +1,4 @@
-"""Runs that a recorded table holds, so that they need not be trained again."""
+"""Runs that a recorded table or figure holds, so that they need not be trained again."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from analysis.cora.settings import Recipe
 
 
 def recorded_runs(path: Path, recipe: Recipe) -> list[Document]:
-    """Return the runs of a recorded table whose recipe is the one that is wanted, as the runner returns them.
+    """Return the recorded runs whose recipe is the one that is wanted, as the runner returns them.
 
-    Settings that the table does not know are taken for the defaults. Learned responses are not recorded with a table.
+    Settings that the file does not know are taken for the defaults. Learned responses are not recorded with a table.
 
     Parameters
     ----------
     path : pathlib.Path
-        JSON file of an earlier call.
+        JSON file of a table, or of the figure by order.
     recipe : Recipe
         What is wanted.
     """
     document = json.loads(path.read_text(encoding="utf-8"))
     wanted, defaults = _plain(recipe), _plain(Recipe())
-    models = [row["model"] for row in document["rows"] if {**defaults, **row["recipe"]} == wanted]
+    recipes = document.get("recipes") or {row["model"]: row["recipe"] for row in document["rows"]}
+    models = [model for model, known in recipes.items() if {**defaults, **known} == wanted]
     return [run for run in document["runs"] if run["setting"]["model"] in models]
 
 

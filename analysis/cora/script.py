@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recorded",
         type=Path,
         metavar="FILE",
-        help="take the runs with the same recipe from this JSON file of a table in the place of training them",
+        help="take runs with the same recipe from this JSON file of a table or figure in the place of training them",
     )
     parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
 

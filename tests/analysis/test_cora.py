@@ -33,6 +33,7 @@ from analysis.cora.layers import (
 )
 from analysis.cora.networks import make_network, start_coefficients
 from analysis.cora.page import reasons
+from analysis.cora.script import ORDERS_SCRIPT
 from analysis.cora.settings import (
     APPNP,
     BINARY,
@@ -559,7 +560,7 @@ def test_a_run_that_was_interrupted_ends_with_the_same_numbers(tmp_path):
 
 
 def test_killed_and_started_again_the_numbers_are_the_same(tmp_path):
-    argv = ["--quick", "--model", CHEBNET, "--runs", "6", "--epochs", "60", "--workers", "1"]
+    argv = ["--quick", "--model", CHEBNET, "--runs", "3", "--epochs", "40", "--workers", "1"]
     command = [sys.executable, "-m", "analysis.cora", *argv, "--work", str(tmp_path / "killed")]
     process = subprocess.Popen(
         command, cwd=Path(__file__).parents[2], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
@@ -573,7 +574,7 @@ def test_killed_and_started_again_the_numbers_are_the_same(tmp_path):
     for work in ("killed", "whole"):
         documents.append(cora.compute([*argv, "--work", str(tmp_path / work)], quiet=True)[1])
     numbers = [[run["numbers"] for run in document["runs"]] for document in documents]
-    assert len(numbers[0]) == 6
+    assert len(numbers[0]) == 3
     assert numbers[0] == numbers[1]
 
 
@@ -634,6 +635,18 @@ def test_every_model_has_a_recipe_and_finished_runs_alone_are_written(tmp_path):
     cora.compute([*argv, "--runs", "1"], quiet=True)
     _, document = cora.compute([*argv, "--runs", "2", "--finished"], quiet=True)
     assert [row["n"] for row in document["rows"]] == [1]
+
+
+def test_runs_of_a_recorded_figure_are_taken_over_as_they_are(tmp_path):
+    argv = ["--quick", "--show", "orders", "--workers", "1", "--epochs", "1"]
+    _, document = ORDERS_SCRIPT.compute([*argv, "--work", str(tmp_path / "a")], quiet=True)
+    path = tmp_path / "figure.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    again = [*argv, "--runs", "2", "--finished", "--recorded", str(path), "--work", str(tmp_path / "b")]
+    _, more = ORDERS_SCRIPT.compute(again, quiet=True)
+    assert len(document["runs"]) == 14
+    assert more["runs"] == document["runs"]
+    assert more["rows"] == document["rows"]
 
 
 def test_runs_of_a_recorded_table_with_the_same_recipe_are_taken_over(tmp_path):
