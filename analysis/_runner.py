@@ -208,8 +208,7 @@ def _compute_by_workers(
     device: str,
     advance: Callable[[], None],
 ) -> None:
-    # spawned, not forked: torch and numba have threads of their own that a fork would not copy
-    context = multiprocessing.get_context("spawn")
+    context = _worker_context()
     pool = ProcessPoolExecutor(min(workers, max(len(runs), 1)), context, initializer=_start_worker)
     with pool:
         waiting: set[Future[None]] = {pool.submit(_compute_one, experiment, run, folder, device) for run in runs}
@@ -223,6 +222,16 @@ def _compute_by_workers(
             # runs that have begun are waited for: nobody may write into the folder when it is let go
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _worker_context() -> multiprocessing.context.BaseContext:
+    """Return how workers are started: forked from a process that has loaded all they need and computed nothing.
+
+    This one has threads of torch and numba that a fork would not copy, and a new process loads for seconds.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "torch._dynamo"])  # the latter is what optimisers load
+    return context
 
 
 def _start_worker() -> None:
