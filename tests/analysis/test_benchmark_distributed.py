@@ -11,11 +11,13 @@ from analysis.benchmark_distributed.runs import ring_ratios
 from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_WORKERS, QUICK_WORKERS
 from cayleygsp.distributed import DistributedLaplacian
 from tests.analysis.helpers import run
+from tests.distributed.clusters import copied_workers
 
 
 @pytest.fixture(scope="module")
 def scaling(tmp_path_factory):
-    return run(benchmark_distributed, tmp_path_factory.mktemp("distributed"))
+    with copied_workers():
+        return run(benchmark_distributed, tmp_path_factory.mktemp("distributed"))
 
 
 def test_every_run_is_that_of_one_process_and_its_bytes_are_counted(scaling):

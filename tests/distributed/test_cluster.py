@@ -17,6 +17,8 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 import cayleygsp as cg
 from cayleygsp.distributed import DistributedLaplacian
+from cayleygsp.distributed.connection import executor_of
+from tests.distributed.clusters import copied_workers
 
 GRID = cg.gallery.grid(24, 40)
 HEAT = cg.responses.Heat(30.0)
@@ -25,14 +27,15 @@ HEAT = cg.responses.Heat(30.0)
 @pytest.fixture(scope="module")
 def client():
     # intervals are so short here that the memory manager could drop copies before the next one is sent
-    with dask.config.set({"distributed.scheduler.active-memory-manager.start": False}):
-        cluster = LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        )
-    with Client(cluster) as one:
-        yield one
-    with suppress(KeyError):  # of a worker that was killed
-        cluster.close()
+    with copied_workers():
+        with dask.config.set({"distributed.scheduler.active-memory-manager.start": False}):
+            cluster = LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+            )
+        with Client(cluster) as one:
+            yield one
+        with suppress(KeyError):  # of a worker that was killed
+            cluster.close()
 
 
 @pytest.fixture
@@ -144,7 +147,7 @@ def test_workers_receive_the_values_at_borders_and_kept_states_and_nothing_else(
 
 @pytest.mark.parametrize("n_parts", [1, 3, 5])
 def test_kept_states_have_a_copy_on_another_worker_for_any_number_of_parts(client, n_parts):
-    executor = DistributedLaplacian.from_graph(GRID, n_parts, client=client).executor
+    executor = executor_of(client, n_parts)
     for n_workers in (2, 3, 8):
         own = [executor.place(p, False, n_workers) for p in range(n_parts)]
         away = [executor.place(p, True, n_workers) for p in range(n_parts)]
@@ -200,27 +203,34 @@ def wait_for_two_workers(client):
         time.sleep(0.05)
 
 
-def slow_filter(client, **options):
-    """Return a filter of some hundred degrees with many exchanges, and what it gives."""
+@pytest.fixture(scope="module")
+def slow_laplacian(client):
     wait_for_two_workers(client)
-    dL = DistributedLaplacian.from_graph(
-        GRID, 4, client=client, partition="order", degrees_per_exchange=16, keep_every=32, **options
+    return DistributedLaplacian.from_graph(
+        GRID, 4, client=client, partition="order", degrees_per_exchange=16, keep_every=32
     )
-    heat = cg.KernelFilter(dL, cg.responses.Heat(300.0), tol=1e-9)
+
+
+@pytest.fixture
+def slow(client, slow_laplacian):
+    """A filter of more than a hundred degrees with many exchanges, and what it gives."""
+    wait_for_two_workers(client)
+    slow_laplacian.progress = None
+    response = cg.responses.Heat(160.0)
     f = np.random.default_rng(3).standard_normal(GRID.n_vertices)
-    wanted = cg.KernelFilter(cg.laplacian(GRID), cg.responses.Heat(300.0), method="chebyshev", tol=1e-9) @ f
-    return dL, heat, f, wanted
+    wanted = cg.KernelFilter(cg.laplacian(GRID), response, method="chebyshev", tol=1e-9) @ f
+    return slow_laplacian, cg.KernelFilter(slow_laplacian, response, tol=1e-9), f, wanted
 
 
-def test_a_worker_that_comes_late_helps(client):
-    dL, heat, f, wanted = slow_filter(client)
+def test_a_worker_that_comes_late_helps(client, slow):
+    dL, heat, f, wanted = slow
     dL.progress = lambda degree, of: client.cluster.scale(3) if degree == 32 else None
     np.testing.assert_allclose(heat @ f, wanted, atol=1e-12)
     client.cluster.scale(2)
 
 
-def test_a_worker_that_its_memory_limit_pauses_holds_nothing_up(client):
-    _, heat, f, wanted = slow_filter(client)
+def test_a_worker_that_its_memory_limit_pauses_holds_nothing_up(client, slow):
+    _, heat, f, wanted = slow
     address = sorted(client.run(os.getpid))[0]
 
     def set_fraction(fraction, dask_worker):
@@ -266,8 +276,8 @@ class CountSteps(SchedulerPlugin):
                 os.kill(self.pid, signal.SIGKILL)
 
 
-def test_a_killed_worker_costs_no_more_than_the_degrees_since_states_were_kept(client):
-    _, heat, f, wanted = slow_filter(client)
+def test_a_killed_worker_costs_no_more_than_the_degrees_since_states_were_kept(client, slow):
+    _, heat, f, wanted = slow
     # four parts and two blocks between kept states; in the midst of the fourth interval
     address, pid = sorted(client.run(os.getpid).items())[0]
     steps = CountSteps(3 * 8 + 5, pid)
@@ -282,9 +292,9 @@ def test_a_killed_worker_costs_no_more_than_the_degrees_since_states_were_kept(c
     assert address not in client.nthreads()
 
 
-def test_workers_that_are_all_lost_together_cost_the_work_and_not_the_answer(client, monkeypatch):
+def test_workers_that_are_all_lost_together_cost_the_work_and_not_the_answer(client, slow, monkeypatch):
     monkeypatch.setattr("cayleygsp.distributed.cluster._PATIENCE", 0.2)
-    dL, heat, f, wanted = slow_filter(client)
+    dL, heat, f, wanted = slow
     killed = []
 
     def kill(degree, of):
