@@ -13,7 +13,7 @@ from analysis._experiment import grouped
 from analysis._figures import plain_axes
 from analysis._tables import markdown_table
 from analysis.cora import paper
-from analysis.cora.results import accuracy_text, are_apart, run_lines, without_curves
+from analysis.cora.results import MARGIN, accuracy_text, are_apart, run_lines, without_curves
 from analysis.cora.settings import (
     CAYLEY,
     CHEBNET,
@@ -132,8 +132,8 @@ def findings(document: Document) -> list[str]:
             sentences += _compared(f"{LAPLACIANS[laplacian].capitalize()} Laplacian, {coeffs} coefficients", pairs)
     compared = [row for row in document["rows"] if row["paper"] is not None]
     if compared:
-        near = [row for row in compared if abs(row["mean"] - row["paper"]) <= 1.5]
-        sentences.append(f"{len(near)} of {len(compared)} means are within 1.5 points of the paper's.")
+        near = [row for row in compared if abs(row["mean"] - row["paper"]) <= MARGIN]
+        sentences.append(f"{len(near)} of {len(compared)} means are within {MARGIN} points of the paper's.")
     return sentences
 
 
@@ -150,13 +150,13 @@ def _compared(where: str, pairs: dict[int, tuple[Document | None, Document | Non
 
 def markdown(document: Document) -> str:
     """Return the result as a page of Markdown."""
-    counts = sorted({row["n"] for row in document["rows"]})
+    n_figure, n_shifted = (_counts(document, of_shifted) for of_shifted in (False, True))
     return page(
         "Citation network: accuracy by order",
         document,
         "Test accuracy in % on the extended split, mean ± population standard deviation over "
-        f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} run(s) of each bar; in brackets the "
-        "paper's mean and the difference.",
+        f"{n_figure} run(s) of each bar{f' ({n_shifted} of the shifted Laplacian)' if n_shifted else ''}; in brackets "
+        "the paper's mean and the difference.",
         "",
         *markdown_table(*table(document)),
         "",
@@ -175,9 +175,16 @@ def markdown(document: Document) -> str:
             f"{recipe['lr']:g}, dropout {recipe['dropout']:g}, weight decay {recipe['decay']:g}. "
             for name, recipe in document["recipes"].items()
         ),
-        "More is in the JSON file.",
+        "More is in the JSON file."
+        + (" Runs of an earlier record were taken over; it has the date of each." if document.get("recorded") else ""),
         facts=run_lines(document),
     )
+
+
+def _counts(document: Document, of_shifted: bool) -> str:
+    """Say how many runs the bars have, those of the figure or those of the shifted Laplacian."""
+    counts = sorted({row["n"] for row in document["rows"] if (row["laplacian"] == SHIFTED) is of_shifted})
+    return " to ".join(map(str, dict.fromkeys(counts[:1] + counts[-1:])))
 
 
 def draw(document: Document) -> Figure:

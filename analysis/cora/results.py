@@ -207,13 +207,17 @@ def _halves(document: Document) -> list[str]:
     if document.get("config", {}).get("split") not in (EXTENDED, SWAPPED) or not document["rows"]:
         return []
     apart = [row["mean"] - row["validation"] for row in document["rows"]]
-    both = "; ".join(f"{NAMES[r['model']]} {(r['mean'] + r['validation']) / 2:.2f}" for r in document["rows"])
+    means = [(row["mean"] + row["validation"]) / 2 for row in document["rows"]]
+    both = "; ".join(f"{NAMES[row['model']]} {mean:.2f}" for row, mean in zip(document["rows"], means, strict=True))
+    known = [(mean, row["paper"]) for row, mean in zip(document["rows"], means, strict=True) if row.get("paper")]
+    near = sum(abs(mean - theirs) <= MARGIN for mean, theirs in known)
     spectral = [row for row in document["rows"] if row["model"] in (CHEBNET, GCN, CAYLEY)]
     validated = "; ".join(f"{NAMES[row['model']]} {row['validation']:.2f}" for row in spectral)
     by_validation = [f"On the validation half the spectral methods have: {validated}."] if len(spectral) > 1 else []
     return [
         f"The two halves are not alike: the same networks have {min(apart):+.2f} to {max(apart):+.2f} points on the "
         "test half, compared with the validation half, which chose them. The paper does not say which half is "
-        f"which. Means of both: {both}.",
+        f"which. Means of both: {both}."
+        + (f" Of {len(known)} that the paper has, {near} are within {MARGIN} points of its figures." if known else ""),
         *by_validation,
     ]

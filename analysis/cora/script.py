@@ -132,7 +132,7 @@ def measure_orders(args: argparse.Namespace, step: Step) -> Document:
             for model, recipe in recipes.items():
                 runs = [Run(orders.changes(setting, recipe), seed) for setting in wanted if setting["model"] == model]
                 results += results_of(args, recipe, runs)
-    return experiment_facts(args) | orders.collect(recipes, results)
+    return experiment_facts(args) | {"recorded": args.recorded is not None} | orders.collect(recipes, results)
 
 
 def measure_responses(args: argparse.Namespace, step: Step) -> Document:

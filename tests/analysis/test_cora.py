@@ -600,6 +600,9 @@ def test_findings_follow_the_numbers():
     assert "2.5 minutes on two cores" in lines[-1]
     one = {"model": CAYLEY, "mean": 88.0, "sd": 0.5, "n": 50, "paper": 88.09, "validation": 86.0}
     lines = results.findings({"rows": [one], "config": {"split": EXTENDED}})
+    assert "Of 1 that the paper has, 1 are within 1.5 points of its figures." in lines[1]
+    far = results.findings({"rows": [{**one, "validation": 82.0}], "config": {"split": EXTENDED}})
+    assert "Of 1 that the paper has, 0 are within" in far[1]
     assert "+2.00 to +2.00 points on the test half" in lines[-1]
     assert f"{NAMES[CAYLEY]} 87.00" in lines[-1]
     other = {**one, "model": GCN, "mean": 88.5, "validation": 85.0}
@@ -647,6 +650,10 @@ def test_runs_of_a_recorded_figure_are_taken_over_as_they_are(tmp_path):
     assert len(document["runs"]) == 14
     assert more["runs"] == document["runs"]
     assert more["rows"] == document["rows"]
+    assert "were taken over" in orders.markdown(more)
+    assert "were taken over" not in orders.markdown(document)
+    changed = [{**row, "n": 50 if row["laplacian"] != orders.SHIFTED else 3} for row in document["rows"]]
+    assert "over 50 run(s) of each bar (3 of the shifted Laplacian);" in orders.markdown({**document, "rows": changed})
 
 
 def test_runs_of_a_recorded_table_with_the_same_recipe_are_taken_over(tmp_path):
