@@ -12,7 +12,7 @@ import cayleygsp as cg
 from analysis import _problems, _timing
 from analysis._document import Document
 from analysis.benchmark_distributed.clusters import forget_received, memory_of_workers, received_bytes
-from analysis.benchmark_distributed.settings import RINGS, TASK_PARTS
+from analysis.benchmark_distributed.settings import RINGS
 from cayleygsp.distributed import DistributedLaplacian
 from cayleygsp.distributed.steps import count_rings
 
@@ -25,8 +25,9 @@ def graph_of(name: str, n_vertices: int, seed: int) -> cg.Graph:
 
 
 def coefficients(degree: int) -> np.ndarray:
-    """Return a series of the given degree."""
-    return 1 / (1.0 + np.arange(degree + 1)) ** 2
+    """Return a series of the given degree, largest at frequency 0: its gain needs no search for λ_max."""
+    k = np.arange(degree + 1)
+    return (-1.0) ** k / (1.0 + k) ** 2
 
 
 def measure_run(
@@ -87,14 +88,14 @@ def measure_run(
     }
 
 
-def task_costs(client: Any, degree: int, repeats: int) -> Document:
+def task_costs(client: Any, parts: tuple[int, int], degree: int, repeats: int) -> Document:
     """Return the seconds from one exchange to the next, and those that each task adds: graphs with almost no work.
 
     Two workers and the scheduler share the processors of the machine, so that a task takes more than it would of a
     scheduler alone.
     """
-    few, many = (_exchange_seconds(client, n_parts, degree, repeats) for n_parts in TASK_PARTS)
-    n_few, n_many = (3 * n_parts - 2 for n_parts in TASK_PARTS)  # parts of a path, and what they take from both sides
+    few, many = (_exchange_seconds(client, n_parts, degree, repeats) for n_parts in parts)
+    n_few, n_many = (3 * n_parts - 2 for n_parts in parts)  # parts of a path, and what they take from both sides
     task = max((many - few) / (n_many - n_few), 0.0)
     return {"task_seconds": task, "exchange_seconds": max(few - n_few * task, 0.0)}
 

@@ -45,7 +45,8 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
                     run = measure_run(client, name, graph, n_workers, degree, args.repeats, args.seed)
                     runs.append({"scaling": kind, **run})
             if n_workers == 2:
-                costs = {**task_costs(client, degree, args.repeats), "bandwidth": bandwidth(client)}
+                few_and_many = settings.QUICK_TASK_PARTS if quick else settings.TASK_PARTS
+                costs = {**task_costs(client, few_and_many, degree, args.repeats), "bandwidth": bandwidth(client)}
                 target = two_workers(client) if quick else None
     step("halos")
     parts = settings.QUICK_HALO_PARTS if quick else settings.HALO_PARTS

@@ -35,4 +35,4 @@ PREDICTED_EDGES = (10**9, 10**10, 10**11)
 PREDICTED_WORKERS = (16, 64, 256, 1024)
 # The most degrees for one exchange that are looked at, and parts with almost no work that show what tasks cost.
 RINGS = 32
-TASK_PARTS = (2, 16)
+TASK_PARTS, QUICK_TASK_PARTS = (2, 16), (2, 6)

@@ -67,6 +67,12 @@ def test_arrays_in_memory_come_back_as_they_would_from_one_process(graphs, signa
         assert "3 parts on 2 workers" in info.reason
 
 
+def test_lanczos_on_workers_is_that_of_parts_in_this_process(graphs):
+    here = DistributedLaplacian.from_graph(GRID, 3, client="synchronous", partition="order")
+    found, wanted = (dL.lanczos_bound(5, rng=0) for dL in (graphs["order"], here))
+    assert (found.lower, found.upper) == (pytest.approx(wanted.lower), pytest.approx(wanted.upper))
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.complex128])
 @pytest.mark.parametrize("name", ["metis", "order"])
 def test_dask_arrays_in_rows(graphs, signals, kind, name):
@@ -136,7 +142,7 @@ def test_workers_receive_the_values_at_borders_and_kept_states_and_nothing_else(
     graph = cg.gallery.grid(120, 100)
     options = {"client": client, "partition": "order", "degrees_per_exchange": hops, "keep_every": 10}
     dL = DistributedLaplacian.from_graph(graph, n_parts, **options)
-    F = cg.ChebyshevFilter(dL, 0.5 ** np.arange(17))
+    F = cg.ChebyshevFilter(dL, (-0.5) ** np.arange(17))
     f = np.random.default_rng(0).standard_normal(graph.n_vertices)
     total = gained(client, lambda: F @ f)
     assert total["cut_piece"] == pytest.approx(dL.exchanged_bytes(16), rel=0.1)
