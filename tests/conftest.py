@@ -76,3 +76,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.get_num_threads() > 1:
         torch.set_num_threads(1)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the figures of reports and do not draw them, for tests of words and numbers."""
+    from cayleygsp._html import Picture
+
+    def from_figure(cls, name, figure, alt, caption, *, shrinks=False):
+        assert figure.axes
+        return cls(name, b"", alt, caption, shrinks)
+
+    monkeypatch.setattr(Picture, "from_figure", classmethod(from_figure))

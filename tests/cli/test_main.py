@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-import signal as signals
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
 from cayleygsp.cli import main
-from tests.cli.running import start
+from tests.cli.running import Loaded, start
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    with Loaded() as program:
+        yield program
 
 
 def test_process_ends_with_the_exit_code_and_one_line(tmp_path):
@@ -27,24 +30,21 @@ def test_process_ends_with_the_exit_code_and_one_line(tmp_path):
     assert "line 2" in err
 
 
-def test_output_that_cannot_show_greek_letters_is_no_error(tmp_path):
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "cayleygsp.cli", "info", "@ring:8"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, check=True)
-    assert "at most 4" in done.stdout
-    assert done.stderr == ""
+def test_output_that_cannot_show_greek_letters_is_no_error(tmp_path, loaded):
+    done = loaded.run(tmp_path, ["info", "@ring:8"], encoding="ascii")
+    assert done.codes == [0]
+    assert "at most 4" in done.out
+    assert done.err == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names of other systems are text")
-def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys):
+def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys, loaded, undrawn):
     """As a program, and in this process, whose standard output takes no such name as it is either."""
     name = b"bad\xff.txt"
     (tmp_path / os.fsdecode(name)).write_bytes(b"0 1\n1 2\n")
-    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
-    command = [os.fsencode(sys.executable), b"-m", b"cayleygsp.cli", b"info", name]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"bad\udcff" in done.stdout
+    done = loaded.run(tmp_path, ["info", os.fsdecode(name)], encoding="utf-8")
+    assert (done.codes, done.err) == ([0], "")
+    assert r"bad\udcff" in done.out
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnicodeEncodeError):
         print(os.fsdecode(name))
@@ -62,22 +62,15 @@ def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys)
     assert capsys.readouterr().err == r"cayleygsp: error: there is no file 'no\udcff.txt'" + "\n"
 
 
-def test_interrupt_ends_cleanly(tmp_path):
-    program = (
-        "import signal, sys\nfrom cayleygsp.cli import main, loading\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a shell takes from background jobs
-        "def slow(*args):\n    print('ready', flush=True)\n    import time\n    time.sleep(60)\n"
-        "loading.load_graph = slow\nsys.exit(main(['report', '@ring:9', '-o', 'page.html']))\n"
+def test_interrupt_ends_cleanly(tmp_path, loaded):
+    before = (
+        "import signal, time\nfrom cayleygsp.cli import loading\n"
+        "def slow(*args):\n    print('ready', flush=True)\n    signal.raise_signal(signal.SIGINT)\n    time.sleep(60)\n"
+        "loading.load_graph = slow\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.1)
-    process.send_signal(signals.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in err
+    done = loaded.run(tmp_path, ["report", "@ring:9", "-o", "page.html"], before=before)
+    assert (done.codes, done.out) == ([130], "ready\n")
+    assert "Traceback" not in done.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,62 +86,37 @@ MESSAGES = {
 }
 
 
-# Runs commands in forked children of one process that has loaded everything, each with a lost standard output, and
-# prints their exit codes and messages. The children end as any program does, with the last flush of their streams.
-LOSSES = """
-import json, os, sys, tempfile
-from cayleygsp.cli import app, commands, info, main, zoom
-
-results = {}
-for case, arguments in json.loads(sys.argv[1]).items():
-    messages = tempfile.TemporaryFile("w+")
-    reader, writer = os.pipe()
-    os.close(reader)
-    child = os.fork()
-    if child == 0:
-        os.dup2(messages.fileno(), 2)
-        if case.startswith("closed"):
-            os.close(1)
-            sys.stdout = sys.__stdout__ = None
-        else:
-            os.dup2(writer if case.startswith("pipe") else os.open("/dev/full", os.O_WRONLY), 1)
-        sys.argv = ["cayleygsp", *arguments]
-        sys.exit(main())
-    os.close(writer)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    messages.seek(0)
-    results[case] = code, messages.read()
-print(json.dumps(results))
-"""
+def as_a_program(folder, arguments, closed):
+    """Run a command whose streams a shell closes before Python starts."""
+    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', *arguments])} {closed}"
+    return subprocess.run(["sh", "-c", call], cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
-def test_a_standard_output_that_is_lost_is_one_line_and_exit_code_1(tmp_path):
-    arguments = json.dumps({case: arguments for case, (_, arguments) in MESSAGES.items()})
-    command = [sys.executable, "-c", LOSSES, arguments]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    results = json.loads(done.stdout)
-    assert list(results) == list(MESSAGES)
-    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', 'info', '@ring:8'])} >&-"
-    alone = subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, text=True, check=False)
-    results["closed"] = alone.returncode, alone.stderr  # as a program of its own
-    for case, (code, said) in results.items():
-        assert code == 1, case
+def test_a_standard_output_that_is_lost_is_one_line_and_exit_code_1(tmp_path, loaded):
+    results = []
+    for case, (message, arguments) in MESSAGES.items():
+        how = case.split(",")[0]
+        lost = {"closed": ["stdout"]} if how == "closed" else {"lost": how}
+        done = loaded.run(tmp_path, arguments, **lost)
+        results.append((case, message, done.codes, done.err))
+    alone = as_a_program(tmp_path, ["info", "@ring:8"], ">&-")
+    results.append(("alone", MESSAGES["closed"][0], [alone.returncode], alone.stderr))
+    for case, message, codes, said in results:
+        assert codes == [1], case
         assert said.startswith("cayleygsp: error: "), case
-        assert MESSAGES[case][0] in said, case
+        assert message in said, case
         assert said.count("\n") == 1, case
 
 
-def test_a_closed_stderr_changes_nothing(tmp_path):
+def test_a_closed_stderr_changes_nothing(tmp_path, loaded):
     for arguments, code in ((["info", "@ring:8"], 0), (["info", "missing.mtx"], 2)):
-        call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', *arguments])} 2>&-"
-        done = subprocess.run(["sh", "-c", call], cwd=tmp_path, stdout=subprocess.PIPE, check=False)
-        assert done.returncode == code
+        assert loaded.run(tmp_path, arguments, closed=["stderr"]).codes == [code]
+    assert as_a_program(tmp_path, ["info", "-"], "<&- 2>&-").returncode == 2
 
 
-def test_files_are_written_though_standard_output_is_closed(tmp_path):
-    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', 'zoom', '@ring:8', '-q', '-o', 'z.csv'])} >&-"
-    assert subprocess.run(["sh", "-c", call], cwd=tmp_path, check=False).returncode == 0
+def test_files_are_written_though_standard_output_is_closed(tmp_path, loaded):
+    assert loaded.run(tmp_path, ["zoom", "@ring:8", "-q", "-o", "z.csv"], closed=["stdout"]).codes == [0]
     assert (tmp_path / "z.csv").read_text().startswith("zoom,")
 
 
@@ -195,30 +163,28 @@ def test_the_entry_point_loads_the_standard_library_alone():
         assert other not in loaded
 
 
-def test_signals_and_graphs_come_from_standard_input(tmp_path):
+def test_signals_and_graphs_come_from_standard_input(tmp_path, loaded):
     (tmp_path / "f.txt").write_text("1\n0\n0\n")
     common = ["--pass", "heat:1", "-q", "-o", "-"]
-    first = [sys.executable, "-m", "cayleygsp.cli", "filter", "-", "f.txt", *common]
-    second = [sys.executable, "-m", "cayleygsp.cli", "filter", "@path:3", "-", *common]
-    by_graph = subprocess.run(first, input="0 1\n1 2\n", cwd=tmp_path, capture_output=True, text=True, check=True)
-    by_signal = subprocess.run(second, input="1\n0\n0\n", cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert by_graph.stdout == by_signal.stdout
-    assert by_graph.stdout.count("\n") == 3
+    by_graph = loaded.run(tmp_path, ["filter", "-", "f.txt", *common], stdin="0 1\n1 2\n")
+    by_signal = loaded.run(tmp_path, ["filter", "@path:3", "-", *common], stdin="1\n0\n0\n")
+    assert by_graph.codes == by_signal.codes == [0]
+    assert by_graph.out == by_signal.out
+    assert by_graph.out.count("\n") == 3
 
 
-def test_commands_stand_in_a_pipe(tmp_path):
+def test_commands_stand_in_a_pipe(tmp_path, loaded, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "f.txt").write_text("1\n0\n0\n")
-    program = shlex.join([sys.executable, "-m", "cayleygsp.cli"])
-    call = f"{program} filter @path:3 f.txt --pass heat:1 -o - | {program} filter @path:3 - --pass heat:2 -o y.csv"
-    subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, check=True)
-    once = f"{program} filter @path:3 f.txt --pass heat:3 -o z.csv"
-    subprocess.run(["sh", "-c", once], cwd=tmp_path, capture_output=True, check=True)
+    first = ["filter", "@path:3", "f.txt", "--pass", "heat:1", "-o", "-"]
+    second = ["filter", "@path:3", "-", "--pass", "heat:2", "-o", "y.csv"]
+    assert loaded.run(tmp_path, first, second).codes == [0, 0]
+    assert main(["filter", "@path:3", "f.txt", "--pass", "heat:3", "-o", "z.csv"]) == 0
     assert np.loadtxt(tmp_path / "y.csv") == pytest.approx(np.loadtxt(tmp_path / "z.csv"), abs=1e-5)
 
 
-def test_a_closed_standard_input_is_one_line(tmp_path):
-    call = f"exec {shlex.join([sys.executable, '-m', 'cayleygsp.cli', 'info', '-'])} <&-"
-    done = subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "standard input" in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_a_closed_standard_input_is_one_line(tmp_path, loaded):
+    done = loaded.run(tmp_path, ["info", "-"], closed=["stdin"])
+    assert done.codes == [2]
+    assert "standard input" in done.err
+    assert done.err.count("\n") == 1
