@@ -14,7 +14,7 @@ from torch import Tensor
 
 import cayleygsp as cg
 from analysis._planetoid import CitationGraph, load_planetoid, normalize_rows
-from analysis.cora.settings import DRAWN, EXTENDED, INNER, RANDOM, SPLITS, STANDARD, SWAPPED
+from analysis.cora.settings import DRAWN, EXTENDED_SPLITS, HALVED, INNER, RANDOM, SPLITS, STANDARD, SWAPPED
 from cayleygsp._typing import IntArray, LaplacianKind
 from cayleygsp.nn import GraphLaplacian
 
@@ -38,14 +38,15 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     ----------
     graph : CitationGraph
         With the standard split.
-    name : {"standard", "extended", "swapped", "random", "inner"}
+    name : {"standard", "extended", "swapped", "halved", "random", "inner"}
         "standard": that of Planetoid. "extended": all vertices but the test vertices of Planetoid are for training; of
         these, in the order of their numbers, the first half is for validation and the second for the test. "swapped":
-        the same with the first half for the test and the second for validation. "random": 20 vertices of each class are
-        for training, 500 others for validation and 1,000 for the test. "inner": the same without the test vertices of
-        Planetoid, to choose settings by: what is left after training and validation is for the test.
+        the same with the first half for the test and the second for validation. "halved": the same with halves that are
+        drawn. "random": 20 vertices of each class are for training, 500 others for validation and 1,000 for the test.
+        "inner": the same without the test vertices of Planetoid, to choose settings by: what is left after training and
+        validation is for the test.
     seed : int
-        Of a random split.
+        Of what is drawn.
 
     Examples
     --------
@@ -57,11 +58,12 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     if name == STANDARD:
         return Split(graph.train, graph.validation, graph.test)
     known = np.flatnonzero(graph.labels >= 0)
-    if name in (EXTENDED, SWAPPED):
+    if name in EXTENDED_SPLITS:
         test = np.sort(graph.test)
         half = test.size // 2
-        train, first, second = np.setdiff1d(known, test), test[:half], test[half:]
-        return Split(train, first, second) if name == EXTENDED else Split(train, second, first)
+        order = np.random.default_rng(seed).permutation(test) if name == HALVED else test
+        first, second = np.sort(order[:half]), np.sort(order[half:])
+        return Split(np.setdiff1d(known, test), *((second, first) if name == SWAPPED else (first, second)))
     if name == INNER:
         known = np.setdiff1d(known, graph.test)
     elif name != RANDOM:

@@ -31,20 +31,16 @@ from analysis.cora.settings import (
     CHEBNET,
     DCNN,
     DECOUPLED,
-    EXTENDED,
+    EXTENDED_SPLITS,
     FIXED,
     GAT,
     GCN,
-    INNER,
     MONET,
     NORMALIZED,
     PLAIN,
-    RANDOM,
     REAL,
     SCALED,
     SHIFTED,
-    STANDARD,
-    SWAPPED,
     Recipe,
 )
 from cayleygsp._typing import FloatArray
@@ -159,8 +155,7 @@ def make_network(model: str, recipe: Recipe, inputs: Inputs) -> nn.Module:
             propagate.requires_grad_(False)
         return Decoupled(sizes, propagate, inputs.with_loops(recipe.loops), recipe)
     if model == DCNN:
-        one_layer = recipe.split in (STANDARD, RANDOM, INNER)
-        sizes = [sizes[0], sizes[-1]] if one_layer else sizes
+        sizes = sizes if recipe.split in EXTENDED_SPLITS else [sizes[0], sizes[-1]]
         return DiffusionNetwork(inputs, sizes, recipe.order, binary=recipe.words == BINARY)
     return _by_pyg(model, recipe, inputs, sizes)
 
@@ -176,7 +171,7 @@ def _by_pyg(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> nn.
         layers = [pyg.GCNConv(a, b, cached=True, bias=False) for a, b in pairs]
         layers[0].lin = SparseLinear(layers[0].lin.weight)
         return Layered(layers, (inputs.edges,), recipe.dropout)
-    if model == GAT and recipe.split in (EXTENDED, SWAPPED):
+    if model == GAT and recipe.split in EXTENDED_SPLITS:
         kinds = [False, True]  # attention in the second layer alone
         layers = [RootedConv(a, b, attention, recipe.dropout) for (a, b), attention in zip(pairs, kinds, strict=True)]
         return Layered(layers, (inputs.edges,), recipe.dropout, nn.functional.elu)

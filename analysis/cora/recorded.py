@@ -1,4 +1,4 @@
-"""Runs that a recorded table or figure holds, so that they need not be trained again."""
+"""Runs that a recorded table, figure or comparison holds, so that they need not be trained again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def recorded_runs(path: Path, recipe: Recipe) -> list[Document]:
     Parameters
     ----------
     path : pathlib.Path
-        JSON file of a table, or of the figure by order.
+        JSON file of a table, of the figure by order, or of a comparison of settings.
     recipe : Recipe
         What is wanted.
     """

@@ -19,10 +19,11 @@ from analysis.cora.settings import (
     CAYLEY64,
     CHEBNET,
     EXTENDED,
+    EXTENDED_SPLITS,
     GCN,
+    HALVED,
     MODELS,
     NAMES,
-    SWAPPED,
     USED_BY,
     Recipe,
 )
@@ -82,8 +83,8 @@ def _row(row: Document, results: Sequence[Document], recipes: dict[str, Recipe])
 
 
 def _paper_split(recipe: Recipe) -> str:
-    """Return the split of the paper's that a split may be: it does not say which half of the extended one is which."""
-    return EXTENDED if recipe.split == SWAPPED else recipe.split
+    """Return the split of the paper's that a split may be: it does not say how the extended one is halved."""
+    return EXTENDED if recipe.split in EXTENDED_SPLITS else recipe.split
 
 
 def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:
@@ -204,7 +205,8 @@ def _fifty_runs(rows: dict[str, Document]) -> list[str]:
 
 def _halves(document: Document) -> list[str]:
     """Say how the halves of the extended split differ, which are for validation and test by our choice."""
-    if document.get("config", {}).get("split") not in (EXTENDED, SWAPPED) or not document["rows"]:
+    split = document.get("config", {}).get("split")
+    if split not in EXTENDED_SPLITS or split == HALVED or not document["rows"]:
         return []
     apart = [row["mean"] - row["validation"] for row in document["rows"]]
     means = [(row["mean"] + row["validation"]) / 2 for row in document["rows"]]

@@ -27,6 +27,7 @@ from analysis.cora.settings import (
     EXTENDED,
     FIXED,
     FULL,
+    HALVED,
     MODELS,
     PAPER_MODELS,
     QUICK,
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recorded",
         type=Path,
         metavar="FILE",
-        help="take runs with the same recipe from this JSON file of a table or figure in the place of training them",
+        help="take runs with the same recipe from this JSON file of a result in the place of training them",
     )
     parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
 
@@ -90,7 +91,7 @@ def default_models(split: str, quick: bool) -> Sequence[str]:
     """Return the models of a table: those of the paper and what goes beyond it."""
     if quick:
         return QUICK_MODELS
-    beyond = {EXTENDED: (DECOUPLED,), SWAPPED: ()}.get(split, (APPNP, DECOUPLED, FIXED))
+    beyond = {EXTENDED: (DECOUPLED,), HALVED: (DECOUPLED,), SWAPPED: ()}.get(split, (APPNP, DECOUPLED, FIXED))
     return (*PAPER_MODELS[split], *beyond)
 
 
@@ -154,7 +155,8 @@ def measure_study(args: argparse.Namespace, step: Step) -> Document:
     results = []
     for setting in settings:
         results += results_of(args, recipes[setting["model"]], [Run(setting, seed) for seed in seeds])
-    return experiment_facts(args) | studies.collect(args.show, recipes, results)
+    recorded = {"recorded": args.recorded is not None}
+    return experiment_facts(args) | recorded | studies.collect(args.show, recipes, results)
 
 
 SCRIPT = Script(

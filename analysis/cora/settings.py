@@ -8,8 +8,10 @@ from analysis._planetoid import NAMES as DATASETS
 from analysis._settings import check_nonnegative_settings, check_positive_settings
 
 DRAWN = "drawn"
-STANDARD, EXTENDED, SWAPPED, RANDOM, INNER = "standard", "extended", "swapped", "random", "inner"
-SPLITS = (STANDARD, EXTENDED, SWAPPED, RANDOM, INNER)
+STANDARD, RANDOM, INNER = "standard", "random", "inner"
+EXTENDED, SWAPPED, HALVED = "extended", "swapped", "halved"
+SPLITS = (STANDARD, EXTENDED, SWAPPED, HALVED, RANDOM, INNER)
+EXTENDED_SPLITS = (EXTENDED, SWAPPED, HALVED)  # the same training vertices; the others are halved in another way
 
 CAYLEY16, CAYLEY64, CAYLEY, CHEBNET = "cayleynet-16", "cayleynet-64", "cayleynet", "chebnet"
 GCN, GAT, MONET, DCNN = "gcn", "gat", "monet", "dcnn"
@@ -18,6 +20,7 @@ PAPER_MODELS = {
     STANDARD: (CAYLEY16, CAYLEY64, GCN, GAT, MONET, DCNN),
     EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
     SWAPPED: (CAYLEY, CHEBNET, GCN, DCNN),
+    HALVED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
     RANDOM: (CAYLEY16, GCN),
     INNER: (CAYLEY16, GCN),
 }
@@ -264,8 +267,8 @@ def check_recipe(model: str, recipe: Recipe, device: str) -> None:
 
 
 def recipe_of(model: str, split: str) -> Recipe:
-    """Return the recipe of a model; on random splits it is that of the standard one, on the swapped of the extended."""
-    like = {RANDOM: STANDARD, INNER: STANDARD, SWAPPED: EXTENDED}.get(split, split)
+    """Return the recipe of a model: that of the standard split, or of the extended one however it is halved."""
+    like = EXTENDED if split in EXTENDED_SPLITS else STANDARD
     return dataclasses.replace(RECIPES[model, like], split=split)
 
 

@@ -50,6 +50,7 @@ from analysis.cora.settings import (
     FIXED,
     GAT,
     GCN,
+    HALVED,
     INNER,
     LINEAR,
     LOSS,
@@ -64,6 +65,7 @@ from analysis.cora.settings import (
     REAL,
     RECIPES,
     SCALED,
+    SPLITS,
     STANDARD,
     SWAPPED,
     USED_BY,
@@ -165,6 +167,11 @@ def test_a_page_says_where_a_reason_stands_or_that_none_was_found():
     rows = [row(GCN, 89.0, 86.64), row(CAYLEY, 90.0, 88.09)]
     (line,) = reasons({"config": {"split": EXTENDED}, "rows": rows})
     assert "(cora_swapped.md)" in line
+    assert "(cora_halved.md)" in line
+    (line,) = reasons({"config": {"split": SWAPPED}, "rows": rows})
+    assert "(cora_swapped.md)" not in line
+    (line,) = reasons({"config": {"split": HALVED}, "rows": rows})
+    assert line.endswith("no reason was found.")
 
 
 def test_bars_that_stand_in_a_table_are_runs_of_the_table():
@@ -189,9 +196,15 @@ def test_splits_of_cora_are_those_of_the_paper():
     swapped = split_of(graph, SWAPPED)
     np.testing.assert_array_equal(swapped.test, extended.validation)
     np.testing.assert_array_equal(swapped.validation, extended.test)
+    halved, again, other = (split_of(graph, HALVED, seed) for seed in (0, 0, 1))
+    assert [len(part) for part in dataclasses.astuple(halved)] == [1708, 500, 500]
+    np.testing.assert_array_equal(np.union1d(halved.validation, halved.test), standard.test)
+    np.testing.assert_array_equal(halved.test, again.test)
+    assert 200 < np.isin(halved.test, other.test).sum() < 300  # 250 in the mean, with a deviation of 8
+    assert 200 < np.isin(halved.test, extended.test).sum() < 300
 
 
-@pytest.mark.parametrize("name", [STANDARD, EXTENDED, SWAPPED, RANDOM, INNER])
+@pytest.mark.parametrize("name", SPLITS)
 def test_splits_have_no_vertex_twice_and_only_labelled_ones(name):
     graph = load_graph("drawn")
     labels = graph.labels.copy()
@@ -215,7 +228,8 @@ def test_random_splits_have_the_same_number_of_every_class():
     np.testing.assert_array_equal(first.test, again.test)
     assert first.test.tolist() != other.test.tolist()
     assert isinstance(first, Split)
-    with pytest.raises(ValueError, match="`name` must be one of standard, extended, swapped, random, inner, got half"):
+    names = "standard, extended, swapped, halved, random, inner"
+    with pytest.raises(ValueError, match=f"`name` must be one of {names}, got half"):
         split_of(graph, "half")
 
 
