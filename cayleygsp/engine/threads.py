@@ -47,7 +47,7 @@ def thread_limit() -> int:
 
     # asking numba for the number would start its threads
     started = getattr(parallel, "_is_initialized", True)
-    limit = numba.get_num_threads() if started else config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    limit = numba.get_num_threads() if started else config.NUMBA_NUM_THREADS
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(min(int(limit), processors), 1)
 

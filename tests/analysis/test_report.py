@@ -46,8 +46,8 @@ def ran(tmp_path_factory):
 
 
 @pytest.fixture
-def short(ran, monkeypatch):
-    """Let the script compare few methods and take the sections on the graph from the run before."""
+def short(ran, monkeypatch, undrawn):
+    """Let the script compare few methods, draw nothing and take the sections on the graph from the run before."""
     sections, more = ran[2]
     monkeypatch.setattr(methods, "settings", lambda quick: SHORT)
     monkeypatch.setattr(script, "study_graph", lambda *args: (sections, dict(more)))

@@ -70,7 +70,7 @@ def test_numbers_are_printed_without_loading_what_draws(tmp_path):
 
 
 @pytest.mark.parametrize("name", [*NUMBERS, "report"])
-def test_the_laplacian_and_the_components_are_computed_once(tmp_path, monkeypatch, capsys, name):
+def test_the_laplacian_and_the_components_are_computed_once(tmp_path, monkeypatch, capsys, undrawn, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "f.txt").write_text("1\n2\n3\n")
     made, labelled = [], []

@@ -150,7 +150,7 @@ TO_STANDARD_OUTPUT = {
 
 
 @pytest.mark.parametrize("name", TO_STANDARD_OUTPUT)
-def test_standard_output_takes_the_result_and_facts_go_to_stderr(folder, capsys, name):
+def test_standard_output_takes_the_result_and_facts_go_to_stderr(folder, capsys, undrawn, name):
     (folder / "nine.txt").write_text("1\n" + "0\n" * 8)
     arguments, begins = TO_STANDARD_OUTPUT[name]
     assert main([name, *arguments, "-o", "-"]) == 0

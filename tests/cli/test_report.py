@@ -24,7 +24,7 @@ def test_report_is_one_page_that_stands_alone(folder, capsys):
     assert [path.name for path in (folder / "deep").iterdir()] == ["page.html"]
 
 
-def test_the_foot_has_the_command_as_a_shell_takes_it(folder, capsys):
+def test_the_foot_has_the_command_as_a_shell_takes_it(folder, capsys, undrawn):
     (folder / "data").mkdir()
     name = "data/my $(graph) & 'co'.txt"
     (folder / name).write_text("0 1\n1 2\n")

@@ -63,7 +63,7 @@ def test_odd_graphs_have_reports(name, kind):
     render_page("t", "l", report.sections, {})
 
 
-def test_prepared_laplacian_is_used_and_components_are_computed_once(monkeypatch):
+def test_prepared_laplacian_is_used_and_components_are_computed_once(monkeypatch, undrawn):
     from scipy.sparse import csgraph
 
     graph = cg.Graph(sparse.block_diag([cg.gallery.ring(9).W, cg.gallery.star(5).W], format="csr"))
