@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
-    return run(benchmark_nn, tmp_path_factory.mktemp("nn"), "--repeats", "2")
+    return run(benchmark_nn, tmp_path_factory.mktemp("nn"), "--repeats", "1")
 
 
 def test_rows_of_the_design_are_there(result):

@@ -22,7 +22,7 @@ from tests.analysis.helpers import run
 
 @pytest.fixture(scope="module")
 def peers(tmp_path_factory):
-    return run(benchmark_peers, tmp_path_factory.mktemp("peers"), "--repeats", "2")
+    return run(benchmark_peers, tmp_path_factory.mktemp("peers"), "--repeats", "1")
 
 
 def test_peers_are_all_there(peers):

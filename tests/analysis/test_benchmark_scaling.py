@@ -19,7 +19,7 @@ from tests.analysis.helpers import run
 
 @pytest.fixture(scope="module")
 def scaling(tmp_path_factory):
-    return run(benchmark_scaling, tmp_path_factory.mktemp("scaling"), "--repeats", "2")
+    return run(benchmark_scaling, tmp_path_factory.mktemp("scaling"), "--repeats", "1")
 
 
 def test_every_size_is_measured(scaling):
