@@ -6,6 +6,7 @@ damaged ones are rejected.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,11 +122,11 @@ def load_planetoid(name: str, data: Path | None = None) -> CitationGraph:
     ValueError
         If a file is not the known one, or the files do not fit each other.
     pickle.UnpicklingError
-        If a file names anything that is not data.
+        If a file is damaged, or names anything that is not data.
     """
     contents = {part: path.read_bytes() for part, path in planetoid_files(name, data).items()}
     order = _test_vertices(contents["test.index"])
-    raw = {part: unpickle(contents[part]) for part in PARTS if part != "test.index"}
+    raw = {part: _read_part(contents[part], f"ind.{name}.{part}") for part in PARTS if part != "test.index"}
     features, labels = _arrange(raw, order)
     n, n_train = features.shape[0], _labels_of(raw["y"], "y").shape[0]
     n_known = _matrix_of(raw["allx"], "allx").shape[0]
@@ -138,6 +139,13 @@ def load_planetoid(name: str, data: Path | None = None) -> CitationGraph:
         validation=np.arange(n_train, min(n_train + N_VALIDATION, n_known)),
         test=np.sort(order),
     )
+
+
+def _read_part(content: bytes, file: str) -> Any:
+    try:
+        return unpickle(content)
+    except pickle.UnpicklingError as error:
+        raise pickle.UnpicklingError(f"{file}: {error}") from error
 
 
 def normalize_rows(features: sparse.csr_array) -> sparse.csr_array:

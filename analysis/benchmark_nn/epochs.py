@@ -92,14 +92,14 @@ def epoch_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docum
         exact_peer = copy.deepcopy(theirs).double().eval()(words.double()).cpu().numpy()
     sides = [
         Side("CayleyNet-16", epoch(ours, sparse, labels), CAYLEY_LIMIT),
-        Side("PyTorch Geometric's GCN", epoch(theirs, words, labels), CHEBYSHEV_LIMIT),
+        Side("PyTorch Geometric's GCN, dense words", epoch(theirs, words, labels), CHEBYSHEV_LIMIT),
         Side("PyTorch Geometric's GCN, sparse words", epoch(theirs, sparse, labels), CHEBYSHEV_LIMIT),
     ]
     errors = [relative_error(exact)(sides[0].call())]
     errors += [relative_error(exact_peer)(side.call()) for side in sides[1:]]
     measured = _timing.interleave({side.name: side.call for side in sides}, args.repeats)
     pair = [side_of(side, error, measured[side.name]) for side, error in zip(sides, errors, strict=True)]
-    work = f"epoch of a network with 16 features, n={n}, {n_words} words: CayleyNet over GCN"
+    work = f"epoch of a network with 16 features, drawn graph, n={n}, {n_words} words: CayleyNet over GCN"
     rows = []
     for peer in pair[1:]:
         value = _timing.summary(_timing.ratios(measured[pair[0]["name"]], measured[peer["name"]]))

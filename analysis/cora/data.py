@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import warnings
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from scipy import sparse
 from torch import Tensor
 
 import cayleygsp as cg
-from analysis._planetoid import CitationGraph, load_planetoid, normalize_rows
+from analysis._datasets import FILES
+from analysis._planetoid import CitationGraph, load_planetoid, normalize_rows, planetoid_files
 from analysis.cora.settings import DRAWN, EXTENDED_SPLITS, HALVED, INNER, RANDOM, SPLITS, STANDARD, SWAPPED
 from cayleygsp._typing import IntArray, LaplacianKind
 from cayleygsp.nn import GraphLaplacian
@@ -76,6 +78,28 @@ def split_of(graph: CitationGraph, name: str, seed: int = 0) -> Split:
     n_validation = min(N_VALIDATION, graph.validation.size)
     n_test = rest.size if name == INNER else min(N_TEST, graph.test.size)
     return Split(train, np.sort(rest[:n_validation]), np.sort(rest[n_validation : n_validation + n_test]))
+
+
+def data_name(dataset: str, data: Path | None = None) -> str:
+    """Return the name of a data set, with digits of its files' checksum unless these are known.
+
+    Runs of two data sets with the same name are so kept apart.
+
+    Examples
+    --------
+    >>> from analysis.cora.data import data_name
+    >>> data_name("drawn")
+    'drawn'
+    """
+    if dataset == DRAWN:
+        return DRAWN
+    paths = planetoid_files(dataset, data)
+    if all(f"{dataset}/{path.name}" in FILES for path in paths.values()):
+        return dataset
+    checksum = hashlib.sha256()
+    for path in paths.values():
+        checksum.update(hashlib.sha256(path.read_bytes()).digest())
+    return f"{dataset}-{checksum.hexdigest()[:12]}"
 
 
 @functools.lru_cache(maxsize=2)

@@ -23,6 +23,8 @@ from analysis.cora.layers import (
 )
 from analysis.cora.settings import (
     APPNP,
+    APPNP_LONG,
+    AT_RANDOM,
     BINARY,
     CAYLEY,
     CAYLEY16,
@@ -164,7 +166,7 @@ def _by_pyg(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> nn.
     """Return a network of layers of PyTorch Geometric, the first of which multiplies sparse features."""
     pyg = importlib.import_module("torch_geometric.nn")
     pairs = list(pairwise(sizes))
-    if model == APPNP:
+    if model in (APPNP, APPNP_LONG):
         propagate = pyg.APPNP(recipe.order, recipe.alpha, cached=True)
         return Decoupled(sizes, propagate, inputs.edges, recipe)
     if model == GCN:
@@ -305,6 +307,8 @@ def _cayley_layer(
         zoom_per_channel=zoom_per_channel,
     )
     start = torch.from_numpy(start_coefficients(recipe)).float()
+    if recipe.start == AT_RANDOM:
+        start = start.square().mean().sqrt() * torch.randn_like(start)
     mixing = torch.eye(n_in) if filter_only else _glorot(n_in, n_out).detach().T
     if shared:
         layer.set_coefficients(start)

@@ -50,7 +50,7 @@ PUBLISHED = {
 
 # Published for Cora with other training and test vertices; no figures for the standard split could be checked.
 PUBLISHED_ELSEWHERE = (
-    "GPRGNN (Chien et al. 2021) 85.0 and APPNP 84.6 by PaddlePaddle's PGL, which takes the first 140 vertices of the "
-    "original files for training and tests on 1,000 others",
-    "ChebNetII (He, Wei and Wen 2022) by PGL 88.9, with random splits that have 60 % of the vertices for training",
+    "GPRGNN (Chien et al. 2021) 85.0 and APPNP 84.6 in PaddlePaddle's own code of them, PGL, which takes the first 140 "
+    "vertices of the original files for training and tests on 1,000 others",
+    "ChebNetII (He, Wei and Wen 2022) 88.9 in PGL, with random splits that have 60 % of the vertices for training",
 )

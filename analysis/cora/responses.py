@@ -76,7 +76,7 @@ def markdown(document: Document) -> str:
         "Zooms are those of the Laplacian itself, not of the scaled one. In the picture, left: the shared filter of "
         "each layer on the standard split, over its largest value, one curve per run. Right: of the filters of every "
         "pair of channels on the extended split, the root of the mean square of each layer, over its largest value. "
-        "Behind them the density of the eigenvalues.",
+        "Behind them the shares of the eigenvalues in small intervals, an estimate, over the largest.",
         "",
         *markdown_table(*table(document)),
         facts=run_lines(document),
@@ -87,30 +87,34 @@ def draw(document: Document) -> Figure:
     """Draw the responses of both networks over the densities of their Laplacians."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    figure = Figure(figsize=(11, 4), layout="constrained")
     for ax, (model, split) in zip(figure.subplots(1, 2), SHOWN, strict=True):
         same = [one for one in document["learned"] if (one["model"], one["split"]) == (model, split)]
         kind = same[0]["kind"] if same else NORMALIZED
         _draw_density(ax, document["densities"][kind], kind)
         for one in same:
-            for layer, (values, h) in enumerate(zip(one["curves"], one["zooms"], strict=True)):
+            for layer, values in enumerate(one["curves"]):
                 g = np.array(values)
-                label = f"layer {layer + 1}, h about {h:.2g}" if one is same[0] else None
+                mean = np.mean([other["zooms"][layer] for other in same])
+                label = f"layer {layer + 1}, zoom {mean:.3g} (mean)" if one is same[0] else None
                 peak = np.abs(g).max() or 1.0
                 ax.plot(one["frequencies"], g / peak, color=_COLORS[layer % 2], alpha=0.6, linewidth=1, label=label)
         ax.set(xlabel=f"eigenvalue of the {kind} Laplacian", title=f"{NAMES[model]}, {split} split")
         ax.title.set_fontsize("small")
-        if same:
-            ax.legend(fontsize="small", frameon=False)
         plain_axes(ax)
+        where = "upper right" if kind == NORMALIZED else "center left"  # where nothing is
+        ax.legend(fontsize="small", loc=where, framealpha=0.9, edgecolor="none")
     figure.axes[0].set_ylabel("response over its largest value")
     return figure
 
 
 def _draw_density(ax: Axes, density: Document, kind: str) -> None:
+    """Draw the share of the eigenvalues in each of many intervals, which on a logarithmic axis have no zero."""
     lam, cdf = np.array(density["frequencies"]), np.array(density["cdf"])
-    share = np.diff(cdf)
-    if kind != NORMALIZED:
+    share, label = np.diff(cdf), "share of the eigenvalues"
+    if kind == NORMALIZED:
+        share[0] += cdf[0]
+    else:
         ax.set_xscale("log")
-    edges = lam
-    ax.stairs(share / share.max(), edges, fill=True, color="0.85", label="density of the spectrum", zorder=0)
+        label += f"\n({100 * cdf[0]:.1f} % further left)"
+    ax.stairs(share / share.max(), lam, fill=True, color="0.85", label=label, zorder=0)

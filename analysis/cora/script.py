@@ -5,23 +5,25 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import pickle
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from analysis._document import Document
 from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
-from analysis._planetoid import planetoid_files
 from analysis._runner import Experiment, Run, compute_or_read
 from analysis._script import Script, Step
 from analysis._tables import Table
 from analysis.cora import orders, responses, studies
+from analysis.cora.data import data_name, load_graph
 from analysis.cora.figure import draw
 from analysis.cora.page import markdown
-from analysis.cora.recorded import recorded_runs
+from analysis.cora.recorded import read_accuracies, recorded_runs
 from analysis.cora.results import accuracy_table, collect, findings
 from analysis.cora.settings import (
     APPNP,
+    APPNP_LONG,
     DECOUPLED,
     DRAWN,
     EXTENDED,
@@ -66,32 +68,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="take runs with the same recipe from this JSON file of a result in the place of training them",
     )
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        default=[],
+        help="JSON files of tables with other halves of the extended split, whose accuracies are told too",
+    )
     parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
     check_experiment_arguments(parser, args)
-    if args.recorded and not args.recorded.is_file():
-        parser.error(f"--recorded must be a file, got {args.recorded}")
+    for option, path in (("recorded", args.recorded), *(("beside", path) for path in args.beside)):
+        if path and not path.is_file():
+            parser.error(f"--{option} must be a file, got {path}")
     args.model = list(dict.fromkeys(args.model or default_models(args.config.split, args.quick)))
     try:
         for model in args.model:
             check_recipe(model, recipe_for(args, model), args.device)
     except ValueError as error:
         parser.error(str(error))
-    if args.config.dataset != DRAWN:
-        try:
-            planetoid_files(args.config.dataset, args.data)
-        except (OSError, ValueError) as error:
-            parser.error(str(error))
+    try:
+        args.data_name = data_name(args.config.dataset, args.data)
+        load_graph(args.config.dataset, args.data)
+        if args.recorded:
+            recorded_runs(args.recorded, args.config, args.data_name)
+        args.other_halves = [read_accuracies(path) for path in args.beside]
+    except (OSError, ValueError, pickle.UnpicklingError) as error:
+        parser.error(str(error))
 
 
 def default_models(split: str, quick: bool) -> Sequence[str]:
     """Return the models of a table: those of the paper and what goes beyond it."""
     if quick:
         return QUICK_MODELS
-    beyond = {EXTENDED: (DECOUPLED,), HALVED: (DECOUPLED,), SWAPPED: ()}.get(split, (APPNP, DECOUPLED, FIXED))
+    beyond = {EXTENDED: (DECOUPLED,), HALVED: (DECOUPLED,), SWAPPED: ()}.get(
+        split, (APPNP, APPNP_LONG, DECOUPLED, FIXED)
+    )
     return (*PAPER_MODELS[split], *beyond)
 
 
@@ -105,10 +121,18 @@ def recipe_for(args: argparse.Namespace, model: str, split: str | None = None) -
     return dataclasses.replace(recipe, **given)
 
 
-def results_of(args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run]) -> list[Document]:
+def results_of(
+    args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run], *, with_test: bool = True
+) -> list[Document]:
     """Return the results of runs in their order: those that are recorded, and those that are or get finished."""
-    experiment = Experiment(recipe.dataset, recipe, runs, functools.partial(train, data=args.data))
-    return compute_or_read(experiment, args, recorded_runs(args.recorded, recipe) if args.recorded else [])
+    experiment = Experiment(args.data_name, recipe, runs, functools.partial(train, data=args.data, with_test=with_test))
+    known = recorded_runs(args.recorded, recipe, args.data_name) if args.recorded else []
+    return compute_or_read(experiment, args, known)
+
+
+def facts_of(args: argparse.Namespace) -> Document:
+    """Return what all results tell of how they came about."""
+    return experiment_facts(args) | {"data": args.data_name, "recorded": args.recorded is not None}
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
@@ -118,7 +142,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     results = []
     for model, recipe in recipes.items():
         results += results_of(args, recipe, [Run({"model": model}, seed) for seed in seeds])
-    return experiment_facts(args) | {"recorded": args.recorded is not None} | collect(recipes, results)
+    return facts_of(args) | {"other_halves": args.other_halves} | collect(recipes, results)
 
 
 def measure_orders(args: argparse.Namespace, step: Step) -> Document:
@@ -133,7 +157,7 @@ def measure_orders(args: argparse.Namespace, step: Step) -> Document:
             for model, recipe in recipes.items():
                 runs = [Run(orders.changes(setting, recipe), seed) for setting in wanted if setting["model"] == model]
                 results += results_of(args, recipe, runs)
-    return experiment_facts(args) | {"recorded": args.recorded is not None} | orders.collect(recipes, results)
+    return facts_of(args) | orders.collect(recipes, results)
 
 
 def measure_responses(args: argparse.Namespace, step: Step) -> Document:
@@ -143,7 +167,7 @@ def measure_responses(args: argparse.Namespace, step: Step) -> Document:
         recipe = recipe_for(args, model, split)
         runs = [Run({"model": model}, seed) for seed in range(args.seed, args.seed + args.runs)]
         results += [{"split": split, **result} for result in results_of(args, recipe, runs)]
-    return experiment_facts(args) | responses.collect(args.config.dataset, args.data, results)
+    return facts_of(args) | responses.collect(args.config.dataset, args.data, results)
 
 
 def measure_study(args: argparse.Namespace, step: Step) -> Document:
@@ -154,9 +178,9 @@ def measure_study(args: argparse.Namespace, step: Step) -> Document:
     recipes = {setting["model"]: recipe_for(args, setting["model"], study.split) for setting in settings}
     results = []
     for setting in settings:
-        results += results_of(args, recipes[setting["model"]], [Run(setting, seed) for seed in seeds])
-    recorded = {"recorded": args.recorded is not None}
-    return experiment_facts(args) | recorded | studies.collect(args.show, recipes, results)
+        runs = [Run(setting, seed) for seed in seeds]
+        results += results_of(args, recipes[setting["model"]], runs, with_test=study.with_test)
+    return facts_of(args) | studies.collect(args.show, recipes, results)
 
 
 SCRIPT = Script(

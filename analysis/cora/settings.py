@@ -15,7 +15,7 @@ EXTENDED_SPLITS = (EXTENDED, SWAPPED, HALVED)  # the same training vertices; the
 
 CAYLEY16, CAYLEY64, CAYLEY, CHEBNET = "cayleynet-16", "cayleynet-64", "cayleynet", "chebnet"
 GCN, GAT, MONET, DCNN = "gcn", "gat", "monet", "dcnn"
-APPNP, DECOUPLED, FIXED = "appnp", "decoupled", "decoupled-fixed"
+APPNP, APPNP_LONG, DECOUPLED, FIXED = "appnp", "appnp-long", "decoupled", "decoupled-fixed"
 PAPER_MODELS = {
     STANDARD: (CAYLEY16, CAYLEY64, GCN, GAT, MONET, DCNN),
     EXTENDED: (CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN),
@@ -24,7 +24,7 @@ PAPER_MODELS = {
     RANDOM: (CAYLEY16, GCN),
     INNER: (CAYLEY16, GCN),
 }
-MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, DECOUPLED, FIXED)
+MODELS = (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET, GCN, GAT, MONET, DCNN, APPNP, APPNP_LONG, DECOUPLED, FIXED)
 
 NAMES = {
     CAYLEY16: "CayleyNet, 16 features, shared filters",
@@ -36,6 +36,7 @@ NAMES = {
     MONET: "MoNet",
     DCNN: "DCNN",
     APPNP: "APPNP",
+    APPNP_LONG: "APPNP, trained as the decoupled networks",
     DECOUPLED: "decoupled: MLP, then one Cayley filter",
     FIXED: "decoupled, its filter not learned",
 }
@@ -43,16 +44,18 @@ NAMES = {
 # Settings that some models alone have: for the others their value decides nothing.
 _CAYLEY_MODELS = (CAYLEY16, CAYLEY64, CAYLEY, DECOUPLED, FIXED)
 _SPECTRAL = (*_CAYLEY_MODELS, CHEBNET)
-_PERCEPTRONS = (APPNP, DECOUPLED, FIXED)
+_OF_APPNP = (APPNP, APPNP_LONG)
+_PERCEPTRONS = (*_OF_APPNP, DECOUPLED, FIXED)
 USED_BY = {
-    "order": (*_SPECTRAL, DCNN, APPNP),
+    "order": (*_SPECTRAL, DCNN, *_OF_APPNP),
     "laplacian": _SPECTRAL,
     "loops": _SPECTRAL,
     "coeffs": _CAYLEY_MODELS,
     "zoom": _CAYLEY_MODELS,
     "scaled_zoom": (CAYLEY,),
     "zooms": (DECOUPLED, FIXED),
-    "alpha": (*_CAYLEY_MODELS, APPNP),
+    "alpha": (*_CAYLEY_MODELS, *_OF_APPNP),
+    "start": _CAYLEY_MODELS,
     "filter_lr": (CAYLEY16, CAYLEY64, CAYLEY, DECOUPLED),
     "words": (DCNN,),
     "perceptron": _PERCEPTRONS,
@@ -65,6 +68,9 @@ COMPLEX, REAL = "complex", "real"
 
 # Zooms of the filter of a decoupled network: one, or one for each channel, with filters of every pair of channels.
 ONE, CHANNEL = "one", "channel"
+
+# How Cayley filters start: as a low-pass, or with coefficients that are drawn.
+LOW_PASS, AT_RANDOM = "low-pass", "at-random"
 
 # What is minimised: the cross-entropy, or the hinge loss of the class probabilities. Features of DCNN.
 ENTROPY, MARGIN = "entropy", "margin"
@@ -83,6 +89,7 @@ _CHOICES = {
     "laplacian": (NORMALIZED, SCALED, SHIFTED),
     "coeffs": (COMPLEX, REAL),
     "zooms": (ONE, CHANNEL),
+    "start": (LOW_PASS, AT_RANDOM),
     "objective": (ENTROPY, MARGIN),
     "words": (DIVIDED, BINARY),
     "perceptron": (PLAIN, LINEAR),
@@ -120,6 +127,9 @@ class Recipe:
     alpha : float
         Cayley filters that are shared start nearest to α/(α + (1 − α)λ), personalized PageRank; for 0, as
         1/(1 + (hλ)²). The teleport probability of APPNP.
+    start : str
+        "low-pass": Cayley filters start as ``alpha`` says. "at-random": their coefficients are normal numbers with the
+        same root mean square.
     lr, filter_lr : float
         Learning rates, of all parameters and of those of shared filters: coefficients and log h.
     decay : float
@@ -161,6 +171,7 @@ class Recipe:
     loops: float = 0.0
     zooms: str = ONE
     alpha: float = 0.0
+    start: str = LOW_PASS
     lr: float = 0.01
     filter_lr: float = 0.01
     decay: float = 5e-4
@@ -209,6 +220,7 @@ _DCNN = Recipe(
 _PAIRS = Recipe(split=EXTENDED, lr=0.02, filter_lr=0.02, epochs=200, patience=20, rule=LOSS)
 _CHEBNET = Recipe(split=EXTENDED, coeffs=REAL, lr=0.01, epochs=400, patience=30, rule=LOSS)
 _APPNP = Recipe(hidden=(64,), order=10, alpha=0.1, epochs=200, rule=LOSS, perceptron=LINEAR)
+_APPNP_LONG = dataclasses.replace(_APPNP, epochs=400, score_dropout=0.8)
 _DECOUPLED = Recipe(
     hidden=(64,),
     order=4,
@@ -242,6 +254,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (MONET, STANDARD): _MONET,
     (DCNN, STANDARD): _DCNN,
     (APPNP, STANDARD): _APPNP,
+    (APPNP_LONG, STANDARD): _APPNP_LONG,
     (DECOUPLED, STANDARD): _DECOUPLED,
     (FIXED, STANDARD): _DECOUPLED,
     (CAYLEY16, EXTENDED): dataclasses.replace(_SHARED, split=EXTENDED),
@@ -253,6 +266,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     (MONET, EXTENDED): dataclasses.replace(_MONET, split=EXTENDED),
     (DCNN, EXTENDED): dataclasses.replace(_DCNN, split=EXTENDED, order=2, batch=0, epochs=100, rule=LOSS, patience=20),
     (APPNP, EXTENDED): dataclasses.replace(_APPNP, split=EXTENDED),
+    (APPNP_LONG, EXTENDED): dataclasses.replace(_APPNP_LONG, split=EXTENDED),
     (DECOUPLED, EXTENDED): _DECOUPLED_EXTENDED,
     (FIXED, EXTENDED): _DECOUPLED_EXTENDED,
 }

@@ -18,6 +18,7 @@ from analysis.cora.results import run_lines, setting_text, without_curves
 from analysis.cora.settings import (
     ALL,
     APPNP,
+    AT_RANDOM,
     CAYLEY,
     CAYLEY16,
     CAYLEY64,
@@ -81,7 +82,8 @@ _CHOICE = "Test vertices are not looked at, and the seeds are none of those of t
 STUDIES = {
     "starts": Study(
         "the start of shared filters",
-        _CHOICE + "Filters start as 1/(1 + (hλ)²); the rest is the recipe of CayleyNet with 16 features.",
+        _CHOICE + "Filters start as 1/(1 + (hλ)²), or at random: with normal numbers of the same root mean square as "
+        "coefficients. The rest is the recipe of CayleyNet with 16 features.",
         STANDARD,
         tuple(
             {"model": CAYLEY16, "zoom": zoom, "order": order, "filter_lr": lr, "decay_on": on}
@@ -96,6 +98,18 @@ STUDIES = {
                 (1.0, 1, 0.001, ALL),
                 (1.0, 1, 0.0, ALL),
             )
+        )
+        + _each(
+            CAYLEY16,
+            {"start": AT_RANDOM},
+            {"start": AT_RANDOM, "filter_lr": 0.01},
+            {"zoom": 5.0},
+            {"order": 2},
+            {"order": 4},
+            {"dropout": 0.3},
+            {"dropout": 0.8},
+            {"decay_on": FIRST},
+            {"decay": 0.0},
         ),
     ),
     "rates": Study(
@@ -107,12 +121,14 @@ STUDIES = {
             for kind in ({}, {"laplacian": NORMALIZED, "coeffs": COMPLEX, "order": 4})
             for lr in (0.001, 0.005, 0.01, 0.02)
         )
-        + tuple({"model": CHEBNET, "lr": lr} for lr in (0.001, 0.005, 0.01, 0.02)),
+        + tuple({"model": CHEBNET, "lr": lr} for lr in (0.001, 0.005, 0.01, 0.02))
+        + _each(CHEBNET, {"lr": 0.02, "epochs": 200, "patience": 20}, {"lr": 0.01, "epochs": 1000, "patience": 100})
+        + _each(CAYLEY, {"epochs": 400, "patience": 30}, {"epochs": 1000, "patience": 100}),
     ),
     "decoupled": Study(
         "a perceptron, then one Cayley filter",
-        "Splits are drawn from the vertices that are no test vertices of Planetoid: 20 of each class are for training, "
-        "500 choose the network, and the accuracy of all others is the one to compare settings by. All rows have the "
+        "Splits are drawn from the vertices outside Planetoid's test set: 20 of each class are for training, 500 "
+        "choose the network, and the accuracy of all others is the one to compare settings by. All rows have the "
         "same splits, and seeds that are none of those of the tables. The filter starts as personalized PageRank, with "
         "alpha 0 as the low-pass 1/(1 + (hλ)²); with a rate of 0 it stays so. With zooms by channel there is a filter "
         "for each pair of classes and a zoom for each class. What is not named is as in the recipe of the table.",
@@ -199,12 +215,12 @@ def settings_of(study: Study, quick: bool) -> list[Change]:
 
 
 def collect(name: str, recipes: dict[str, Recipe], results: Sequence[Document]) -> Document:
-    """Return one row per change, the recipes and every run; test accuracies are left out unless the study has them."""
+    """Return one row per change, the recipes and every run, with test accuracies if the study has them."""
     rows = []
     for row in grouped(results, "validation"):
         same = [run["numbers"] for run in results if run["setting"] == row["setting"]]
         change = {key: value for key, value in row["setting"].items() if key != "model"}
-        tests = [100 * numbers["accuracy"] for numbers in same] if STUDIES[name].with_test else []
+        tests = [100 * numbers["accuracy"] for numbers in same if "accuracy" in numbers]
         rows.append(
             {
                 "model": row["setting"]["model"],
@@ -219,13 +235,8 @@ def collect(name: str, recipes: dict[str, Recipe], results: Sequence[Document]) 
                 "zooms": [statistics.fmean(z) for z in zip(*(n.get("zooms", []) for n in same), strict=True)],
             }
         )
-    hidden = () if STUDIES[name].with_test else ("accuracy",)
-    runs = [
-        {**run, "numbers": {key: value for key, value in run["numbers"].items() if key not in hidden}}
-        for run in without_curves(results)
-    ]
     kept = {model: dataclasses.asdict(recipe) for model, recipe in recipes.items()}
-    return {"study": name, "rows": rows, "recipes": kept, "runs": runs}
+    return {"study": name, "rows": rows, "recipes": kept, "runs": without_curves(results)}
 
 
 def label(row: Document) -> str:
@@ -316,15 +327,18 @@ def draw(document: Document) -> Figure:
     figure = Figure(figsize=(8, 1.2 + 0.35 * len(rows)), layout="constrained")
     ax = figure.subplots()
     position = np.arange(len(rows))[::-1]
-    ax.errorbar([r["mean"] for r in rows], position, xerr=[r["sd"] for r in rows], fmt="o", color="black", markersize=4)
-    label_of_axis = "validation accuracy, %"
     study = STUDIES[document["study"]]
+    shown = {"validation": ("mean", "sd", "o", "black", 0.0)}
     if study.with_test:
-        ax.plot([r["test"] for r in rows], position, "x", color="#D55E00")
-        label_of_axis += " (crosses: the other vertices)" if study.split == INNER else " (crosses: test)"
+        shown["the other vertices" if study.split == INNER else "test"] = ("test", "test_sd", "x", "#D55E00", 0.25)
+    for name, (mean, sd, marker, color, shift) in shown.items():
+        bars = [r[sd] for r in rows]
+        style: dict[str, Any] = {"color": color, "markersize": 5, "linewidth": 0.9, "label": name}
+        ax.errorbar([r[mean] for r in rows], position - shift, xerr=bars, fmt=marker, **style)
     models = {row["model"] for row in rows}
     names = [label(row) if len(models) == 1 else f"{row['model']}: {label(row)}" for row in rows]
     ax.set_yticks(position, names, fontsize="small")
-    ax.set(xlabel=label_of_axis, ylim=(-0.6, len(rows) - 0.4))
+    ax.set(xlabel="accuracy, %", ylim=(-0.6, len(rows) - 0.4))
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
     plain_axes(ax)
     return figure

@@ -23,11 +23,17 @@ from cayleygsp.nn import CayleyConv
 
 
 def train(
-    config: Recipe, run: Run, checkpoint: Checkpoint, device: torch.device, data: Path | None = None
+    config: Recipe,
+    run: Run,
+    checkpoint: Checkpoint,
+    device: torch.device,
+    data: Path | None = None,
+    *,
+    with_test: bool = True,
 ) -> dict[str, Any]:
     """Train one network and return its numbers.
 
-    The test vertices are looked at once, with the network that the validation vertices have chosen.
+    The test vertices are looked at once, with the network that the validation vertices have chosen, or not at all.
     """
     recipe = with_setting(config, run)
     model = run.setting["model"]
@@ -64,10 +70,13 @@ def train(
         stop=lambda history: is_over(history, recipe.rule, recipe.patience),
     )
     history = fit.run(run.seed, checkpoint)
-    with torch.no_grad():
-        right = scores_at(network, inputs.x, test).argmax(1) == inputs.labels[test]
+    tested = {}
+    if with_test:
+        with torch.no_grad():
+            right = scores_at(network, inputs.x, test).argmax(1) == inputs.labels[test]
+        tested = {"accuracy": float(right.double().mean())}
     return {
-        "accuracy": float(right.double().mean()),
+        **tested,
         "validation": history["best_validation"],
         "validation_loss": history["loss"][history["best_epoch"]],
         "best_epoch": history["best_epoch"],

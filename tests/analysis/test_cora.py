@@ -22,7 +22,7 @@ from analysis._checkpoint import Checkpoint
 from analysis._planetoid import load_planetoid
 from analysis._runner import Run
 from analysis.cora import orders, paper, responses, results, studies
-from analysis.cora.data import Split, core_laplacian, load_graph, load_inputs, split_of
+from analysis.cora.data import Split, core_laplacian, data_name, load_graph, load_inputs, split_of
 from analysis.cora.layers import (
     Diffusion,
     ShiftedCayleyConv,
@@ -36,6 +36,8 @@ from analysis.cora.page import reasons
 from analysis.cora.script import ORDERS_SCRIPT
 from analysis.cora.settings import (
     APPNP,
+    APPNP_LONG,
+    AT_RANDOM,
     BINARY,
     CAYLEY,
     CAYLEY16,
@@ -77,11 +79,11 @@ from analysis.cora.training import is_kept, is_over, learned, loss_of, make_opti
 from cayleygsp.nn import CayleyConv, GraphLaplacian
 from cayleygsp.responses.basis import power_basis
 from tests.analysis.helpers import run
-from tests.analysis.test_planetoid import SHARED
+from tests.analysis.test_planetoid import SHARED, write
 
 CPU = torch.device("cpu")
 
-OF_PYG = (GCN, GAT, MONET, APPNP)
+OF_PYG = (GCN, GAT, MONET, APPNP, APPNP_LONG)
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:torch_geometric.*"),
@@ -133,7 +135,8 @@ def test_a_study_shows_test_accuracies_only_where_nothing_is_chosen():
         runs = [
             {
                 "setting": change,
-                "numbers": {"validation": 0.5 + k / 100, "accuracy": 0.7, "validation_loss": 1.0, "best_epoch": 3},
+                "numbers": {"validation": 0.5 + k / 100, "validation_loss": 1.0, "best_epoch": 3}
+                | ({"accuracy": 0.7} if study.with_test else {}),
             }
             for k, change in enumerate(study.tried)
         ]
@@ -166,12 +169,13 @@ def test_a_page_says_where_a_reason_stands_or_that_none_was_found():
     assert lines[1] == "Why MoNet is not nearer to the paper's 81.7: no reason was found."
     rows = [row(GCN, 89.0, 86.64), row(CAYLEY, 90.0, 88.09)]
     (line,) = reasons({"config": {"split": EXTENDED}, "rows": rows})
-    assert "(cora_swapped.md)" in line
-    assert "(cora_halved.md)" in line
-    (line,) = reasons({"config": {"split": SWAPPED}, "rows": rows})
-    assert "(cora_swapped.md)" not in line
-    (line,) = reasons({"config": {"split": HALVED}, "rows": rows})
     assert line.endswith("no reason was found.")
+    others = [
+        {"split": split, "rows": {GCN: {"mean": mean, "sd": 0.2, "n": 7}}}
+        for split, mean in ((HALVED, 87.5), (SWAPPED, 86))
+    ]
+    (line,) = reasons({"config": {"split": EXTENDED}, "rows": rows, "other_halves": others})
+    assert "(cora_halved.md) it is 87.50 ± 0.20 and with [the halves swapped](cora_swapped.md) it is 86.00" in line
 
 
 def test_bars_that_stand_in_a_table_are_runs_of_the_table():
@@ -289,6 +293,7 @@ CHANGES = {
     "scaled_zoom": 7.0,
     "zooms": CHANNEL,
     "alpha": 0.3,
+    "start": AT_RANDOM,
     "filter_lr": 0.7,
     "words": {DIVIDED: BINARY, BINARY: DIVIDED},
     "perceptron": {PLAIN: LINEAR, LINEAR: PLAIN},
@@ -605,7 +610,7 @@ def test_findings_follow_the_numbers():
     assert f"GCN ≈ {NAMES[CAYLEY16]} (≈: not more than two standard errors apart); in the paper GCN <" in lines[2]
     single = [{**row(CAYLEY16, 80.0), "n": 1}, {**row(GCN, 81.5), "n": 1}]
     assert f"{NAMES[CAYLEY16]} ≈ GCN" in results.findings({"rows": single})[2]
-    assert "80.00." in results.findings({"rows": single})[0]
+    assert "81.9: 80.00 (-1.90)." in results.findings({"rows": single})[0]
     lines = results.findings({"rows": [row(CAYLEY16, 80.0), row(GCN, 81.5)]})
     assert "not within one deviation" in lines[0]
     assert "in the paper GCN <" in lines[2]
@@ -614,11 +619,13 @@ def test_findings_follow_the_numbers():
     assert "2.5 minutes on two cores" in lines[-1]
     one = {"model": CAYLEY, "mean": 88.0, "sd": 0.5, "n": 50, "paper": 88.09, "validation": 86.0}
     lines = results.findings({"rows": [one], "config": {"split": EXTENDED}})
-    assert "Of 1 that the paper has, 1 are within 1.5 points of its figures." in lines[1]
-    far = results.findings({"rows": [{**one, "validation": 82.0}], "config": {"split": EXTENDED}})
-    assert "Of 1 that the paper has, 0 are within" in far[1]
     assert "+2.00 to +2.00 points on the test half" in lines[-1]
-    assert f"{NAMES[CAYLEY]} 87.00" in lines[-1]
+    for mean, n_near in ((87.0, 1), (86.5, 0)):
+        other_halves = [{"split": HALVED, "rows": {CAYLEY: {"mean": mean, "sd": 0.5, "n": 9}}}]
+        halves = {"rows": [one], "config": {"split": EXTENDED}, "other_halves": other_halves}
+        line = results.findings(halves)[-1]
+        assert f"(cora_halved.md) {n_near} of 1 methods of the paper are within 1.5 points" in line
+        assert line.endswith(f"{NAMES[CAYLEY]} {mean:.2f} ± 0.50 (88.09).")
     other = {**one, "model": GCN, "mean": 88.5, "validation": 85.0}
     lines = results.findings({"rows": [one, other], "config": {"split": EXTENDED}})
     assert lines[-1].endswith(f"have: {NAMES[CAYLEY]} 86.00; GCN 85.00.")
@@ -638,6 +645,73 @@ def test_invalid_options_are_named(argv, message, capsys):
     with pytest.raises(SystemExit):
         cora.main(["--quick", *argv])
     assert message in capsys.readouterr().err
+
+
+def test_damaged_files_and_files_of_other_results_are_named_before_anything_is_computed(tmp_path, capsys):
+    write(tmp_path, index="8\n5\n")
+    (tmp_path / "none.json").write_text("[]")
+    (tmp_path / "other.json").write_text(json.dumps({"config": {"dataset": "cora"}, "rows": [], "runs": []}))
+    (tmp_path / "text.json").write_text("no JSON")
+    for argv, message in (
+        (["--dataset", "citeseer", "--data", str(tmp_path)], "features and labels must be as many"),
+        (["--quick", "--recorded", str(tmp_path / "none.json")], "none.json must be the JSON file of a result"),
+        (["--quick", "--recorded", str(tmp_path / "other.json")], "a result with the data drawn, got cora"),
+        (["--quick", "--recorded", str(tmp_path / "text.json")], "text.json must be the JSON file of a result"),
+        (["--quick", "--beside", str(tmp_path / "nothing.json")], "--beside must be a file"),
+        (["--quick", "--beside", str(tmp_path / "text.json")], "got no JSON"),
+    ):
+        with pytest.raises(SystemExit):
+            cora.main(argv)
+        assert message in capsys.readouterr().err
+    write(tmp_path)
+    (tmp_path / "ind.citeseer.ty").write_bytes(b"")
+    with pytest.raises(SystemExit):
+        cora.main(["--dataset", "citeseer", "--data", str(tmp_path)])
+    assert "ind.citeseer.ty: the file is damaged" in capsys.readouterr().err
+
+
+def test_runs_of_other_files_with_the_same_name_are_not_taken_over(tmp_path):
+    names = set()
+    for k in range(2):
+        folder = tmp_path / f"data{k}"
+        folder.mkdir()
+        write(folder, y=np.eye(3, dtype=np.int32)[[0, 1, 2 - k]])
+        names.add(data_name("citeseer", folder))
+        assert data_name("citeseer", folder) in names
+    assert len(names) == 2
+    assert all(name.startswith("citeseer-") for name in names)
+    argv = ["--dataset", "citeseer", "--model", CHEBNET, "--runs", "1", "--epochs", "1", "--workers", "1"]
+    argv += ["--work", str(tmp_path / "work")]
+    for k in range(2):
+        cora.compute([*argv, "--data", str(tmp_path / f"data{k}")], quiet=True)
+    assert len(list((tmp_path / "work").glob("citeseer-*/model=*.json"))) == 2
+
+
+def test_tables_with_other_halves_are_told_beside(tmp_path):
+    argv = ["--quick", "--model", CHEBNET, "--workers", "1", "--epochs", "1", "--work", str(tmp_path / "work")]
+    assert cora.main([*argv, "--split", HALVED, "--json", str(tmp_path / "halved.json")]) == 0
+    beside = ["--beside", str(tmp_path / "halved.json")]
+    _, document = cora.compute([*argv, "--split", EXTENDED, *beside], quiet=True)
+    (other,) = document["other_halves"]
+    assert other["split"] == HALVED
+    assert set(other["rows"]) == {CHEBNET}
+
+
+def test_studies_for_choices_do_not_compute_test_accuracies(drawn, tmp_path):
+    recipe, one = small(CAYLEY16), Run({"model": CAYLEY16}, 0)
+    with_test = train(recipe, one, Checkpoint(tmp_path / "a.pt"), CPU)
+    without = train(recipe, one, Checkpoint(tmp_path / "b.pt"), CPU, with_test=False)
+    assert set(with_test) - set(without) == {"accuracy"}
+    assert with_test["validation"] == without["validation"]
+
+
+def test_filters_may_start_at_random_with_the_same_size(drawn):
+    torch.manual_seed(0)
+    starts = [make_network(CAYLEY16, small(CAYLEY16, order=40, start=AT_RANDOM), drawn) for _ in range(2)]
+    first, second = (network.layers[0].coefficients().detach() for network in starts)
+    assert not torch.equal(first, second)
+    low_pass = start_coefficients(small(CAYLEY16, order=40))
+    assert float(first.square().mean().sqrt()) == pytest.approx(np.sqrt(np.mean(low_pass**2)), rel=0.3)
 
 
 def test_missing_files_are_named_before_anything_is_computed(tmp_path, capsys):
@@ -667,7 +741,7 @@ def test_runs_of_a_recorded_figure_are_taken_over_as_they_are(tmp_path):
     assert "were taken over" in orders.markdown(more)
     assert "were taken over" not in orders.markdown(document)
     changed = [{**row, "n": 50 if row["laplacian"] != orders.SHIFTED else 3} for row in document["rows"]]
-    assert "over 50 run(s) of each bar (3 of the shifted Laplacian);" in orders.markdown({**document, "rows": changed})
+    assert "over 50 runs of each bar (3 of the shifted Laplacian);" in orders.markdown({**document, "rows": changed})
 
 
 def test_runs_of_a_recorded_table_with_the_same_recipe_are_taken_over(tmp_path):

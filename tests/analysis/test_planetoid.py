@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import tracemalloc
 from collections import defaultdict
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from analysis._planetoid import load_planetoid
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
-def write(folder: Path, name: str = "citeseer", **changes) -> Path:
+def write(folder: Path, name: str = "citeseer", protocol: int = 3, **changes) -> Path:
     """Write a small graph: five vertices with features, test vertices 5, 7 and 8; 6 has no row."""
     rng = np.random.default_rng(0)
     X = (rng.random((8, 4)) < 0.5).astype(np.float32)
@@ -36,7 +37,7 @@ def write(folder: Path, name: str = "citeseer", **changes) -> Path:
     }
     for part, value in {**parts, **changes}.items():
         if part != "index":
-            (folder / f"ind.{name}.{part}").write_bytes(pickle.dumps(value, protocol=3))
+            (folder / f"ind.{name}.{part}").write_bytes(pickle.dumps(value, protocol=protocol))
     (folder / f"ind.{name}.test.index").write_text(changes.get("index", "8\n5\n7\n"))
     return folder
 
@@ -58,6 +59,43 @@ def test_vertices_without_a_row_have_neither_features_nor_label(tmp_path):
     np.testing.assert_array_equal(A, A.T)
     assert A.sum() == 16
     assert not A.diagonal().any()
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_files_of_every_protocol_are_the_same_graph(tmp_path, protocol):
+    graphs = []
+    for folder, number in ((tmp_path / "new", protocol), (tmp_path / "old", 3)):
+        folder.mkdir()
+        graphs.append(load_planetoid("citeseer", write(folder, protocol=number)))
+    one, other = graphs
+    assert (one.adjacency != other.adjacency).nnz == 0
+    assert (one.features != other.features).nnz == 0
+    np.testing.assert_array_equal(one.labels, other.labels)
+
+
+DAMAGED = {
+    "cut": lambda content: content[:-20],
+    "empty": lambda content: b"",
+    "no pickle": lambda content: b"0 1\n1 2\n",
+    "counts to a billion": lambda content: b"\x80\x02]r" + (10**9).to_bytes(4, "little") + b".",
+    "counts to a billion in letters": lambda content: b"]p1000000000\n.",
+    "counts below zero": lambda content: b"]p-5\n.",
+    "bytes that are not there": lambda content: b"\x80\x04\x8e" + (2**40).to_bytes(8, "little") + b"abc.",
+    "an array of bytes that is not there": lambda content: b"\x80\x05\x96" + (2**40).to_bytes(8, "little") + b"abc.",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_is_named_and_takes_no_memory(tmp_path, damage):
+    file = write(tmp_path) / "ind.citeseer.tx"
+    file.write_bytes(DAMAGED[damage](file.read_bytes()))
+    tracemalloc.start()
+    try:
+        with pytest.raises(pickle.UnpicklingError, match=r"^ind\.citeseer\.tx: the file .*"):
+            load_planetoid("citeseer", tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()
 
 
 class Evil:
