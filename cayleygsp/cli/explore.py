@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,17 +14,31 @@ from cayleygsp.cli.loading import graph_line, load
 from cayleygsp.cli.options import DEFAULT_ORDER, GraphOptions, OutputOptions, PolynomialOptions
 from cayleygsp.cli.polynomial import check_positive, own_polynomial
 from cayleygsp.cli.results import Results
+from cayleygsp.explorer import NamedFilter, explorer_page
+from cayleygsp.explorer.content import MOST_ORDER, PRESET_ORDERS
 
-if TYPE_CHECKING:
-    from cayleygsp.explorer import NamedFilter
+
+@dataclass(frozen=True, kw_only=True)
+class ShownOptions(PolynomialOptions):
+    """Zoom, order and coefficients of the filter that a page shows at first."""
+
+    order: Annotated[
+        int | None,
+        typer.Option(
+            "--order",
+            min=1,
+            help=f"Order r of the preset filters, at most {PRESET_ORDERS}. Default: {DEFAULT_ORDER}. The order of "
+            f"--coeffs and of --layer is at most {MOST_ORDER}.",
+        ),
+    ] = None
 
 
 def explore_command(
     graph: GraphOptions,
-    polynomial: PolynomialOptions,
+    polynomial: ShownOptions,
     outputs: OutputOptions,
     vertex: Annotated[
-        int | None, typer.Option("--vertex", min=0, help="Where the impulse is at first; else in the middle.")
+        int | None, typer.Option("--vertex", min=0, help="Vertex of the first impulse. Default: one in the middle.")
     ] = None,
     layer: Annotated[
         Path | None,
@@ -31,19 +46,19 @@ def explore_command(
             "--layer",
             metavar="FILE",
             help="Learned filters: what torch.save(layer.state_dict(), FILE) wrote of a CayleyConv, or of a network "
-            "that has one. Layers have the normalized Laplacian unless they were told otherwise.",
+            "that has one. Layers have the normalized Laplacian by default: give --laplacian as the layer has it.",
         ),
     ] = None,
     layer_name: Annotated[
-        str | None, typer.Option("--layer-name", help="Which layer of a network, as its state calls it.")
+        str | None, typer.Option("--layer-name", help="Name of the layer in the state of a network.")
     ] = None,
     real_coeffs: Annotated[
         bool, typer.Option("--real-coeffs", help="The layer was made with real_coeffs=True.")
     ] = False,
 ) -> None:
-    """One page on which the zoom is moved by hand: half circle, response, filtered impulse, decay and cost.
+    """Write an interactive page for the spectral zoom: half circle, response, filtered impulse, decay and cost.
 
-    Written as .html with -o; it needs neither network nor server. For graphs up to 20,000 vertices.
+    -o names the .html file, which needs neither network nor server. For graphs of at most 20,000 vertices.
     """
     if len(outputs.output) != 1:
         raise BadInput(f"--output must be given once: a file .html, got {len(outputs.output)}")
@@ -53,8 +68,6 @@ def explore_command(
     if polynomial.zoom is not None:
         check_positive(polynomial.zoom, "--zoom")
     filters, order = _own_filters(polynomial), _preset_order(polynomial)
-    from cayleygsp.explorer import explorer_page
-
     with results.progress(3) as step:
         step("filters")
         if layer is not None:
@@ -76,9 +89,6 @@ def _own_filters(options: PolynomialOptions) -> list[NamedFilter]:
     """Return the filter whose coefficients were given, if they were."""
     if options.coeffs is None:
         return []
-    from cayleygsp.explorer import NamedFilter
-    from cayleygsp.explorer.content import MOST_ORDER
-
     own = own_polynomial(options.coeffs, options.zoom, options.order)
     if own.order > MOST_ORDER:
         raise BadInput(f"--coeffs make an order that must be at most {MOST_ORDER} on a page, got {own.order}")
@@ -86,9 +96,7 @@ def _own_filters(options: PolynomialOptions) -> list[NamedFilter]:
 
 
 def _preset_order(options: PolynomialOptions) -> int:
-    """Return the order of the filter that is shown at first, if it is none of one's own."""
-    from cayleygsp.explorer.content import PRESET_ORDERS
-
+    """Return the order of the preset filters."""
     if options.order is None or options.coeffs is not None:
         return DEFAULT_ORDER
     if options.order > PRESET_ORDERS:

@@ -62,8 +62,8 @@ class LaplacianOptions:
             help="Make a directed graph undirected: max or mean of the two weights of an edge.",
         ),
     ] = None
-    variable: Annotated[str | None, typer.Option("--variable", help="Which variable of a .mat file.")] = None
-    seed: Annotated[int, typer.Option("--seed", "--rng", min=0, help="Seed of everything that is random.")] = 0
+    variable: Annotated[str | None, typer.Option("--variable", help="Name of the variable in a .mat file.")] = None
+    seed: Annotated[int, typer.Option("--seed", "--rng", min=0, help="Seed of the random numbers.")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class GraphOptions(LaplacianOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PolynomialOptions:
-    """Which Cayley polynomial, beside what it is fitted to."""
+    """Zoom, order and coefficients of a Cayley polynomial."""
 
     zoom: Annotated[float | None, typer.Option("--zoom", help="The spectral zoom h > 0.")] = None
     order: Annotated[
@@ -99,19 +99,19 @@ class PolynomialOptions:
 TARGET_TEXTS = (
     "low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, tikhonov:STRENGTH, gaussian:CENTER:WIDTH, "
     "indicator:LOW:HIGH; the first three with an optional :TRANSITION, tikhonov with an optional :POWER. A number with "
-    "an r behind it is relative to the bound of the spectrum."
+    "an r behind it is relative to the upper bound of the spectrum."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilterOptions(PolynomialOptions):
-    """Which Cayley polynomial."""
+    """Zoom, order and coefficients of a Cayley polynomial, or the target that it is fitted to."""
 
     target: Annotated[
         str | None,
         typer.Option(
             "--target",
-            help=f"What to fit: {TARGET_TEXTS}",
+            help=f"Target of the fit: {TARGET_TEXTS}",
         ),
     ] = None
 
@@ -126,7 +126,8 @@ class OutputOptions:
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write; the ending tells what. - is standard output. Can be given several times.",
+            help="File to write; the file extension selects the format, - is standard output. Can be given several "
+            "times.",
         ),
     ] = field(default_factory=list)
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False

@@ -6,7 +6,10 @@ import json
 import re
 
 import pytest
+import typer
 
+from cayleygsp.cli.app import app
+from cayleygsp.explorer.content import MOST_ORDER, PRESET_ORDERS
 from tests.cli.running import N, refused, run_json
 
 
@@ -32,6 +35,26 @@ def test_own_coefficients_are_shown_first(folder, capsys):
     assert told["filters"] == [{"name": "own coefficients", "zoom": 3.0, "real": [0.5, -0.25], "imag": [0, 1]}]
     assert told["start"]["filter"] == "own:0"
     assert told["start"]["zoom"] == 3.0
+
+
+def test_help_names_the_largest_orders_that_are_accepted(folder, capsys):
+    options = typer.main.get_command(app).commands["explore"].params
+    (text,) = (option.help for option in options if option.name == "order")
+    assert f"at most {PRESET_ORDERS}." in text
+    assert f"at most {MOST_ORDER}." in text
+    call = ["explore", "@ring:9", "-o", "page.html", "--force"]
+
+    run_json(capsys, *call, "--order", str(PRESET_ORDERS))
+    assert content(folder / "page.html")["start"]["order"] == PRESET_ORDERS
+    message = refused(capsys, *call, "--order", str(PRESET_ORDERS + 1))
+    assert f"--order must be at most {PRESET_ORDERS} on a page, got {PRESET_ORDERS + 1}" in message
+
+    def own(order):
+        return ["--zoom", "1", "--coeffs", ",".join(["0.01"] * (order + 1)), "--order", str(order)]
+
+    run_json(capsys, *call, *own(MOST_ORDER))
+    assert len(content(folder / "page.html")["filters"][0]["real"]) == MOST_ORDER + 1
+    assert f"at most {MOST_ORDER} on a page" in refused(capsys, *call, *own(MOST_ORDER + 1))
 
 
 @pytest.mark.parametrize(
