@@ -59,7 +59,7 @@ def _command() -> Any:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command, print what ends it early in one line, and return the exit code.
+    """Run one command, print an error in one line, and return the exit code.
 
     Parameters
     ----------

@@ -23,10 +23,18 @@ def bound_command(
     graph: GraphOptions,
     polynomial: FilterOptions,
     outputs: OutputOptions,
-    sweeps: Annotated[int | None, typer.Option("--sweeps", min=0, help="Jacobi sweeps K to look at.")] = None,
-    tol: Annotated[float, typer.Option("--tol", help="Error, relative to the signal, for what it takes.")] = 1e-6,
+    sweeps: Annotated[
+        int | None, typer.Option("--sweeps", min=0, help="Largest number K of Jacobi sweeps in the table.")
+    ] = None,
+    tol: Annotated[
+        float,
+        typer.Option(
+            "--tol",
+            help="Tolerance, relative to the norm of the signal; the sweeps and the degree that reach it are reported.",
+        ),
+    ] = 1e-6,
 ) -> None:
-    """Error bounds of Jacobi sweeps and of a Chebyshev series, and what an error takes.
+    """Error bounds of Jacobi sweeps and of a Chebyshev series, and the sweeps or the degree that a tolerance needs.
 
     The filter has equal coefficients of total gain one, unless --coeffs or --target is given. With -o the bounds are
     drawn beside errors measured on a random signal (.png), or the table is written (.csv).

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
-    """Where to filter, if not in this process."""
+    """The cluster or the worker processes to filter on, if not this process."""
 
     cluster: Annotated[
         str | None,
@@ -35,14 +35,17 @@ class ClusterOptions:
     ] = None
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, help="Filter in so many processes of one thread, started for this command."),
+        typer.Option(
+            "--workers", min=1, help="Number of local single-threaded worker processes, started for this command."
+        ),
     ] = None
     parts: Annotated[
         int | None,
         typer.Option(
             "--parts",
             min=1,
-            help="Parts of the graph with --cluster or --workers; by default as many as the workers have threads.",
+            help="Number of parts of the graph with --cluster or --workers. Default: the number of threads of the "
+            "workers.",
         ),
     ] = None
 

@@ -25,10 +25,10 @@ def decay_command(
     polynomial: FilterOptions,
     outputs: OutputOptions,
     vertex: Annotated[
-        int | None, typer.Option("--vertex", min=0, help="Where to look; else a vertex of median degree.")
+        int | None, typer.Option("--vertex", min=0, help="Vertex of the impulse. Default: one of median degree.")
     ] = None,
 ) -> None:
-    """How far a filter reaches about a vertex: measured, fitted and proved.
+    """Decay of a filter around a vertex: measured, fitted, and with proved bounds.
 
     The filter has equal coefficients of total gain one, unless --coeffs or --target is given. With -o the curves are
     drawn (.png) or written (.csv).

@@ -54,17 +54,17 @@ def denoise_command(
             "--select",
             metavar="RULE",
             help="How the strength is chosen: gcv (cross-validation, needs no --sigma), sure (least estimated error), "
-            "discrepancy (the largest up to which noise explains the residual), morozov (that of textbooks, which "
-            "smooths more).",
+            "discrepancy (the largest up to which noise explains the residual), morozov (Morozov's discrepancy "
+            "principle; smooths more).",
         ),
     ] = Selector.gcv,
     strength: Annotated[
         list[float],
-        typer.Option("--strength", help="A strength to compare; can be given several times. Else a wide range."),
+        typer.Option("--strength", help="A strength to compare; can be given several times. Default: a wide range."),
     ] = [],  # noqa: B006
     sigma: Annotated[
         float | None,
-        typer.Option("--sigma", help="Standard deviation of the noise, for all rules but gcv; else estimated."),
+        typer.Option("--sigma", help="Standard deviation of the noise, for all rules but gcv. Default: estimated."),
     ] = None,
     shared: Annotated[bool, typer.Option("--shared", help="One strength for all signals, not one for each.")] = False,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed to the filter, relative to its gain.")] = 1e-6,

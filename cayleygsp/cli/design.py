@@ -18,7 +18,7 @@ from cayleygsp.design import Fit, parse_target
 
 
 def design_command(
-    target: Annotated[str, typer.Option("--target", help=f"What to fit: {TARGET_TEXTS}")],
+    target: Annotated[str, typer.Option("--target", help=f"Target of the fit: {TARGET_TEXTS}")],
     laplacian: LaplacianOptions,
     outputs: OutputOptions,
     order: Annotated[int, typer.Option("--order", min=1, help="Order r of the Cayley polynomial.")] = 4,
@@ -27,7 +27,9 @@ def design_command(
     ] = None,
     lmax: Annotated[float | None, typer.Option("--lmax", help="Fit over all of [0, LMAX].")] = None,
     zoom: Annotated[float | None, typer.Option("--zoom", help="The spectral zoom h > 0.")] = None,
-    minimax: Annotated[bool, typer.Option("--minimax", help="Make the largest distance small, not the mean.")] = False,
+    minimax: Annotated[
+        bool, typer.Option("--minimax", help="Minimise the largest distance, not the mean square.")
+    ] = False,
 ) -> None:
     """Fit a Cayley polynomial, and a Chebyshev polynomial with as many parameters.
 

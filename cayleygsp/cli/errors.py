@@ -12,12 +12,12 @@ NOT_REACHED = 3
 
 
 class BadInput(Exception):
-    """What a user gave cannot be used; the message says why in one line."""
+    """Invalid input of a user; the message gives the reason in one line."""
 
 
 @contextmanager
 def input_errors() -> Iterator[None]:
-    """Turn what the library raises on bad input into one line; for where input is read and checked, not for work."""
+    """Turn the library's errors on bad input into one line; for reading and checking input, not for work."""
     try:
         yield
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RecursionError) as error:

@@ -18,6 +18,8 @@ from cayleygsp.tasks import Features, smooth_features
 # More bands than this would end below all that double precision tells apart.
 _MOST_BANDS = 50
 
+_DEFAULT_BANDS = 4
+
 
 def features_command(
     graph: GraphOptions,
@@ -29,7 +31,7 @@ def features_command(
             "--bands",
             min=2,
             max=_MOST_BANDS,
-            help="How many bands; they meet at 1/2, 1/4, 1/8 ... of the spectrum. Else 4.",
+            help=f"Number of bands; they meet at 1/2, 1/4, 1/8 ... of the spectrum. Default: {_DEFAULT_BANDS}.",
         ),
     ] = None,
     edges: Annotated[
@@ -66,7 +68,7 @@ def features_command(
         step("features")
         start = time.perf_counter()
         with task_work() as messages:
-            done = smooth_features(L, X, edges or bands or 4, transition=transition, tol=tol)
+            done = smooth_features(L, X, edges or bands or _DEFAULT_BANDS, transition=transition, tol=tol)
         seconds = time.perf_counter() - start
         step("files")
 

@@ -50,7 +50,7 @@ def filter_command(
     cluster: ClusterOptions,
     passing: Annotated[
         str | None,
-        typer.Option("--pass", help=f"What to pass: {TARGET_TEXTS}"),
+        typer.Option("--pass", help=f"The response: {TARGET_TEXTS}"),
     ] = None,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative to the gain of the filter.")] = 1e-6,
     method: Annotated[
@@ -66,10 +66,10 @@ def filter_command(
     """Filter a signal with a certified error.
 
     With --pass the response is the one that you name, on graphs of every size. A step without a transition is applied
-    as it is on small graphs, and as a smooth step on large ones; its width is said. If --order is given, the response
-    is fitted by a Cayley polynomial, and how near that comes is said. With --coeffs and --zoom your own Cayley
-    polynomial is applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask cluster,
-    or is a folder of parts that is too large for one machine.
+    as it is on small graphs, and as a smooth step on large ones, whose width is printed. If --order is given, the
+    response is fitted by a Cayley polynomial, and the distance of the fit is printed. With --coeffs and --zoom your own
+    Cayley polynomial is applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask
+    cluster, or is a folder of parts that is too large for one machine.
     """
     if not outputs.output:
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
@@ -96,23 +96,23 @@ def filter_command(
         start = time.perf_counter()
         with input_errors(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            y, found = g.filter(f, return_info=True)
+            y, info = g.filter(f, return_info=True)
         seconds = time.perf_counter() - start
         step("files")
         results.write(lambda ending: array_bytes(y, ending))
-    numbers = _filter_numbers(g, found, fit, what) | {"seconds": seconds}
-    results.show(numbers, {"graph": graph_line(loaded.name, L), "filter": what} | _said_of_filter(found, seconds))
+    numbers = _filter_numbers(g, info, fit, what) | {"seconds": seconds}
+    results.show(numbers, {"graph": graph_line(loaded.name, L), "filter": what} | _filter_lines(info, seconds))
     messages = [str(warning.message) for warning in caught]
-    if not found.converged and not messages:
-        messages = [f"--tol {tol:g} was not reached: the error bound is {_largest_bound(found)} of the gain"]
+    if not info.converged and not messages:
+        messages = [f"--tol {tol:g} was not reached: the error bound is {_largest_bound(info)} of the gain"]
     for message in messages:
         warn(message)
-    if not found.converged:
+    if not info.converged:
         raise typer.Exit(NOT_REACHED)
 
 
 class _Loaded(NamedTuple):
-    """The graph of the command: its name and labels, its Laplacian, and what makes the one to filter on."""
+    """The graph of the command: name, labels, Laplacian, and a function that returns the Laplacian to filter on."""
 
     name: str | None
     labels: Any
@@ -166,7 +166,7 @@ def _prepare_filter(
     tol: float,
     seed: int,
 ) -> tuple[GraphFilter, str, Fit | None]:
-    """Return the filter on a Laplacian, in parts or not, what it is in words, and how it was fitted if it was."""
+    """Return the filter on a Laplacian, in parts or not, a description, and the fit if there was one."""
     if own is not None:
         with input_errors():
             words = f"Cayley polynomial of order {own.order}, zoom {own.zoom:.6g}"
@@ -192,7 +192,7 @@ def _prepare_filter(
 
 
 def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
-    """Return the response to apply for a target, and what it is in words.
+    """Return the response to apply for a target, and a description.
 
     A step without a transition has jumps, which only the eigenvalues of a small graph can take.
     """
@@ -204,34 +204,34 @@ def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
     return response, "itself" if width is None else f"by smooth steps, from 0.001 to 0.999 across {width:.4g}"
 
 
-def _said_of_filter(found: FilterInfo, seconds: float) -> dict[str, str]:
-    reached = "within" if found.converged else "NOT within"
+def _filter_lines(info: FilterInfo, seconds: float) -> dict[str, str]:
+    reached = "within" if info.converged else "NOT within"
     return {
-        "method": f"{found.method}, {counted(found.n_matvecs, 'product')} with the Laplacian, {seconds:.3g} s "
-        f"({found.reason})",
-        "error bound": f"{_largest_bound(found)} of the gain {float(np.max(found.gain)):.4g}, {found.certificate}; "
-        f"{reached} --tol {found.tol:g}",
+        "method": f"{info.method}, {counted(info.n_matvecs, 'product')} with the Laplacian, {seconds:.3g} s "
+        f"({info.reason})",
+        "error bound": f"{_largest_bound(info)} of the gain {float(np.max(info.gain)):.4g}, {info.certificate}; "
+        f"{reached} --tol {info.tol:g}",
     }
 
 
-def _largest_bound(found: FilterInfo) -> str:
+def _largest_bound(info: FilterInfo) -> str:
     """Write the largest bound over the gain."""
-    return format_bound(float(np.max(found.relative_error_bound)))
+    return format_bound(float(np.max(info.relative_error_bound)))
 
 
-def _filter_numbers(g: GraphFilter, found: FilterInfo, fit: Fit | None, what: str) -> dict[str, Any]:
+def _filter_numbers(g: GraphFilter, info: FilterInfo, fit: Fit | None, what: str) -> dict[str, Any]:
     response = g.response
     numbers: dict[str, Any] = {
         "filter": what,
-        "method": found.method,
-        "reason": found.reason,
-        "n_matvecs": found.n_matvecs,
-        "tol": found.tol,
-        "gain": float(np.max(found.gain)),
-        "error_bound": np.max(found.error_bound).item(),
-        "relative_error_bound": float(np.max(found.relative_error_bound)),
-        "certificate": found.certificate,
-        "converged": found.converged,
+        "method": info.method,
+        "reason": info.reason,
+        "n_matvecs": info.n_matvecs,
+        "tol": info.tol,
+        "gain": float(np.max(info.gain)),
+        "error_bound": np.max(info.error_bound).item(),
+        "relative_error_bound": float(np.max(info.relative_error_bound)),
+        "certificate": info.certificate,
+        "converged": info.converged,
     }
     if response.cayley_form is not None:
         numbers |= {"order": response.cayley_form.order, "zoom": response.cayley_form.zoom}

@@ -32,7 +32,7 @@ def info_command(graph: GraphOptions, outputs: OutputOptions) -> None:
         facts = graph_facts(G, L)
         step("frequencies")
         results.write(lambda ending: _density_picture(L, graph.seed))
-    results.show(asdict(facts), _said(facts))
+    results.show(asdict(facts), _lines(facts))
 
 
 def _density_picture(L: Laplacian, seed: int) -> bytes:
@@ -42,7 +42,7 @@ def _density_picture(L: Laplacian, seed: int) -> bytes:
     return png_bytes(draw_density(find_frequencies(L, seed)))
 
 
-def _said(facts: GraphFacts) -> dict[str, str]:
+def _lines(facts: GraphFacts) -> dict[str, str]:
     from cayleygsp.report.facts import degrees_text
 
     more = f", the largest of {vertices_text(facts.largest_component)}" if facts.n_components > 1 else ""

@@ -38,7 +38,7 @@ def inpaint_command(
     ] = 1.0,
     fill: Annotated[
         float | None,
-        typer.Option("--fill", help="Value in components without a known one; else such components are an error."),
+        typer.Option("--fill", help="Value in components without a known one. Default: such components are an error."),
     ] = None,
     tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative, in the energy norm.")] = 1e-6,
 ) -> None:

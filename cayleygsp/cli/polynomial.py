@@ -39,18 +39,18 @@ class AskedPolynomial:
         if zoom is not None:
             check_positive(zoom, "--zoom")
         if coeffs is not None:
-            self.own, self.said = own_polynomial(coeffs, zoom, order), "own coefficients"
+            self.own, self.description = own_polynomial(coeffs, zoom, order), "own coefficients"
         elif target is not None:
             check_fit_order(order)
             check_target(target)
-            self.said = f"fitted to {target}"
+            self.description = f"fitted to {target}"
         else:
             if zoom is None or order is None:
                 raise BadInput("--zoom and --order must be given, or --coeffs, or --target")
             check_order(order)
             # 2 Σ |c_j| = 1: where all powers agree the response is ±1
             self.own = CayleyPolynomial(np.append(0.0, np.full(order, 0.5 / order)), zoom)
-            self.said = "equal coefficients of total gain 1"
+            self.description = "equal coefficients of total gain 1"
 
     @property
     def n_powers(self) -> int:
@@ -58,8 +58,8 @@ class AskedPolynomial:
         return self.own.order if self.own is not None else self.order or DEFAULT_ORDER
 
     def words(self, polynomial: CayleyPolynomial) -> str:
-        """Return what it is in words."""
-        return f"{self.said}, order {polynomial.order}, zoom {polynomial.zoom:.6g}"
+        """Return a description with order and zoom."""
+        return f"{self.description}, order {polynomial.order}, zoom {polynomial.zoom:.6g}"
 
     def polynomial(self, L: Laplacian, seed: int) -> CayleyPolynomial:
         """Return it, fitted over the frequencies of the graph if it is to be fitted."""
@@ -90,7 +90,7 @@ def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> Cayley
 
 
 def check_target(text: str, option: str = "--target") -> None:
-    """Reject what no graph makes a target; relative numbers are read once the graph is there."""
+    """Reject a text that is not a target on any graph; relative numbers are read once the graph is there."""
     try:
         parse_target(text, 1.0)
     except ValueError as error:

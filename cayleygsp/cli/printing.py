@@ -31,7 +31,7 @@ _CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 def json_text(numbers: Any) -> str:
     """Return numbers as JSON: null for what is infinite or unknown, and no control characters."""
     text = json.dumps(finite_numbers(numbers), indent=2, allow_nan=False, ensure_ascii=False)
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def line_width(stream: TextIO) -> int | None:

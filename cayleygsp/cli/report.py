@@ -33,10 +33,10 @@ def report_command(
     outputs: OutputOptions,
     order: Annotated[int, typer.Option("--order", min=1, help="Order of the filter that is designed.")] = 4,
 ) -> None:
-    """All of it for one graph, as one page that needs no other file.
+    """Write a self-contained HTML report on a graph.
 
-    Graph, frequencies, zoom, a filter designed for it, bounds, localization and cost, written as .html with -o. Large
-    graphs take longer but nothing dense: no eigenvalues are computed of them.
+    It covers the graph, its frequencies, the zoom, a filter designed for it, error bounds, localization and cost; -o
+    names the .html file. For large graphs no eigenvalues are computed.
     """
     if len(outputs.output) != 1:
         raise BadInput(f"--output must be given once: a file .html, got {len(outputs.output)}")

@@ -1,4 +1,4 @@
-"""What a command gives back: files, and numbers or words on the screen."""
+"""Results of a command: files, and numbers or text on the screen."""
 
 from __future__ import annotations
 

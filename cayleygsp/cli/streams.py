@@ -24,12 +24,12 @@ class ClosedOutput(TextIOBase):
         raise OSError(errno.EBADF, "it is closed")
 
     def writable(self) -> bool:
-        """Say yes: it is asked before writing."""
+        """Return True."""
         return True
 
 
 def open_closed_streams() -> None:
-    """Give a process whose standard streams are closed others, so that no file that is opened later takes their place.
+    """Replace standard streams that are closed, so that no file that is opened later takes their place.
 
     Standard input is then empty, what goes to standard error is lost, and writing to standard output fails.
     """
@@ -61,14 +61,14 @@ def flush_output() -> None:
 
 
 def show_every_letter() -> None:
-    """Let letters that a terminal cannot show be replaced; they are no reason to fail."""
+    """Replace letters that a terminal cannot show, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def give_up(stream: IO[str]) -> None:
-    """Let what is still to be written to a stream vanish, so that it does not fail again when Python ends."""
+    """Discard what is still to be written to a stream, so that it does not fail again when Python ends."""
     with suppress(OSError, ValueError, AttributeError):
         stream.flush()
     with suppress(OSError, ValueError, AttributeError):

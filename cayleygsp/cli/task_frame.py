@@ -1,4 +1,4 @@
-"""What the commands of tasks share: a signal, files with what came out and a figure, and the word on the tolerance."""
+"""Options, files and warnings that the commands of tasks share."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class SignalOptions:
     ]
     figure: Annotated[
         Path | None,
-        typer.Option("--figure", metavar="FILE", help="Draw what was done: a .png, the same as -o FILE.png."),
+        typer.Option("--figure", metavar="FILE", help="Figure of the result: a .png, the same as -o FILE.png."),
     ] = None
 
 
 def task_results(outputs: OutputOptions, signal: SignalOptions) -> Results:
-    """Return where the results of a task go; reject what cannot be written before any work."""
+    """Return the results of a task; reject files that cannot be written before any work."""
     paths = list(outputs.output)
     if signal.figure is not None:
         if signal.figure.suffix.lower() != ".png":
@@ -66,7 +66,7 @@ def load_task(graph: GraphOptions, signal: SignalOptions, *, missing: bool = Fal
 
 @contextmanager
 def task_work() -> Iterator[list[str]]:
-    """Turn errors into one line each, and collect what is said of tolerances that were not reached."""
+    """Turn errors into one line each, and collect the warnings of tolerances that were not reached."""
     messages: list[str] = []
     with input_errors(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
@@ -75,12 +75,12 @@ def task_work() -> Iterator[list[str]]:
 
 
 def write_task(results: Results, values: Array, draw: Callable[[], Any]) -> None:
-    """Write what came out and its picture."""
+    """Write the resulting signals and their picture."""
     results.write(lambda ending: png_bytes(draw()) if ending == ".png" else array_bytes(values, ending))
 
 
 def finish_task(converged: bool, messages: list[str]) -> None:
-    """Warn of what was not reached and end with the exit code for that."""
+    """Print the warnings, and exit with the code for a tolerance that was not reached."""
     for message in messages:
         warn(message)
     if not converged:

@@ -26,14 +26,21 @@ def zoom_command(
     graph: GraphOptions,
     outputs: OutputOptions,
     zooms: Annotated[
-        list[float], typer.Option("--zoom", help="A zoom h > 0; can be given several times. Else three that suit.")
+        list[float],
+        typer.Option(
+            "--zoom", help="A zoom h > 0; can be given several times. Default: three zooms chosen from the spectrum."
+        ),
     ] = [],  # noqa: B006
     lowest: Annotated[
         int | None,
-        typer.Option("--lowest", min=1, help="How many of the lowest frequencies to look at; 15, or all if fewer."),
+        typer.Option(
+            "--lowest",
+            min=1,
+            help=f"Number of lowest frequencies. Default: {DEFAULT_LOWEST}, or all if fewer.",
+        ),
     ] = None,
 ) -> None:
-    """How much of the half circle the lowest frequencies take, and what each zoom resolves.
+    """Show how much of the half circle the lowest frequencies take, and what each zoom resolves.
 
     With -o the half circles are drawn (.png) or the table is written (.csv).
     """
