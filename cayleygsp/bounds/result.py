@@ -40,7 +40,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Bound:
-    r"""A number beside :math:`\|Gf - \tilde Gf\|_2 / \|f\|_2`, and what it rests on.
+    r"""A bound of the error :math:`\|Gf - \tilde Gf\|_2 / \|f\|_2`, with its assumptions; ``valid`` if it is proved.
 
     Attributes
     ----------

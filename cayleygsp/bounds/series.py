@@ -80,7 +80,10 @@ def series_degree(graph: GraphLike, response: Response, atol: float) -> int:
     n_degrees = response.tail_degree(L.lmax, atol, lmin=L.lmin) + 1
     tails, _ = series_tails(L, response, n_degrees)
     if tails[-1] > atol:
-        raise ValueError(f"`atol` must be at least {tails[-1]:.3g}, what samples of this response show, got {atol:.3g}")
+        raise ValueError(
+            f"`atol` must be at least {tails[-1]:.3g}, the smallest bound that samples of this response give, got "
+            f"{atol:.3g}"
+        )
     return int(np.argmax(tails <= atol))
 
 

@@ -175,7 +175,9 @@ class _Band(Target):
     def _check_transition(self, room: float) -> None:
         width = check_real(self.transition, "transition")
         if not 0 <= width < room:
-            raise ValueError(f"`transition` must be at least 0 and below {room:g}, what the band leaves, got {width:g}")
+            raise ValueError(
+                f"`transition` must be at least 0 and below {room:g}, the room left by the band edges, got {width:g}"
+            )
 
 
 @dataclass(frozen=True)

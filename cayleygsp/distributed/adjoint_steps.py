@@ -1,4 +1,4 @@
-r"""What is done on one part for a sum over filters of series of other signals each, by Clenshaw's rule.
+r"""Steps on one part for the adjoint of a bank: a sum of series, each of its own signals, by Clenshaw's rule.
 
 With :math:`x_k = \sum_i a_{ik} f_i`, one recurrence for all filters goes down from the highest degree K,
 

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as those who do the work of the parts."""
+"""An executor on the workers of a Dask cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a user calls a cluster to who does the work, and where the parts are put for it."""
+"""Resolve a `client` argument to an executor, and place the parts where it reads them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKER_SECONDS = 30.0
 
 
 def place_parts(parts: Sequence[Part], client: Any, folder: str | Path | None) -> tuple[Store, Executor]:
-    """Put parts where those who work on them can read them.
+    """Put parts where an executor can read them.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def seen_store(folder: str | Path, executor: Executor) -> FolderStore:
 
 
 def executor_of(client: Any, n_parts: int) -> Executor:
-    """Return who does the work, by what the user calls a cluster."""
+    """Return the executor for a `client` argument."""
     if isinstance(client, str) and client == "synchronous":
         return Synchronous()
     try:

@@ -46,7 +46,7 @@ def check_pieces(pieces: Sequence[str | Path]) -> list[Path]:
         raise ValueError("`pieces` must hold at least one file, got none")
     for file in files:
         if not file.is_file():
-            raise FileNotFoundError(f"`pieces` must be files, got {quoted(file)}, which is none")
+            raise FileNotFoundError(f"`pieces` must be files, got {quoted(file)}, which is not a file")
     return files
 
 

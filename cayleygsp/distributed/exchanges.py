@@ -25,7 +25,7 @@ class Exchanges:
     Parameters
     ----------
     executor : Executor
-        Who does the work.
+        Calls functions on the parts.
     store : Store
         The parts.
     """

@@ -1,4 +1,4 @@
-"""Who does the work of the parts: this process, or the workers of a cluster."""
+"""Executors of the work on parts: this process, or the workers of a Dask cluster."""
 
 from __future__ import annotations
 

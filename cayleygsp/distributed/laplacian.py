@@ -247,7 +247,7 @@ class DistributedLaplacian(Laplacian):
 
     @property
     def matrix(self) -> Any:
-        """Not there: the matrix is in parts."""
+        """Raises TypeError, as the matrix is in parts."""
         raise TypeError(
             "this needs the matrix in one memory, and the Laplacian is in parts: use filters and banks with "
             "method='chebyshev', or cayleygsp.laplacian of the graph"

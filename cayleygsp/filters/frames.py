@@ -106,8 +106,8 @@ def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | No
         bound = upper * (1 + _ROOM)
     elif not least <= check_positive(bound, "bound") <= LARGEST_BOUND:
         raise ValueError(
-            f"`bound` must be at least {least:.6g}, what the squared responses add up to and a thousandth of it, got "
-            f"{bound:g}: nearer to them the complement is not smooth"
+            f"`bound` must be at least {least:.6g}, 1.001 times the largest sum of the squared responses, got "
+            f"{bound:g}: closer to the sum the complement is not smooth"
         )
     return ComplementResponse(responses, bound)
 

@@ -70,7 +70,7 @@ class BlockFeatures(Features):
     n_vertices: int
 
     def check_zoom(self, order: int, zoom: float) -> None:
-        """Every zoom is good."""
+        """Accept every zoom."""
 
     @abstractmethod
     def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:

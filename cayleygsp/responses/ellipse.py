@@ -98,7 +98,8 @@ class AnalyticResponse(Response):
         n_samples = max(self.degree_bound(lmax, atol, lmin=lmin), 16)
         if n_samples > MAX_SAMPLES:
             raise ValueError(
-                f"{self!r} on [0, {lmax:.3g}] would need a Chebyshev series of about {n_samples:.1g} terms; soften it"
+                f"{self!r} on [0, {lmax:.3g}] would need a Chebyshev series of about {n_samples:.1g} terms; use a "
+                "smoother response, such as one with a wider transition"
             )
         delta, log_M = self._bounded_ellipses(lmin, lmax)
         beyond = float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - int(n_samples)) * np.log1p(delta))))

@@ -53,7 +53,7 @@ def _check_transition(transition: float | None, room: float) -> float | None:
         return None
     width = check_positive(transition, "transition")
     if width > room:
-        raise ValueError(f"`transition` must be at most {room:g}, what the band leaves, got {width:g}")
+        raise ValueError(f"`transition` must be at most {room:g}, the room left by the band edges, got {width:g}")
     return width
 
 

@@ -324,8 +324,8 @@ def _check_criterion(criterion: Criterion, strengths: FloatArray) -> None:
     """Reject strengths of which none can be chosen."""
     if not np.isfinite(criterion.values).any(axis=0).all():
         raise ValueError(
-            "`strengths` must hold one at which the filter takes away more of the degrees of freedom than rounding and "
-            f"the estimate of its trace hide, got {_range(strengths)}; give larger ones, or select='sure'"
+            "`strengths` must hold one at which the filter removes more degrees of freedom than rounding and the error "
+            f"of its estimated trace, got {_range(strengths)}; give larger ones, or select='sure'"
         )
 
 

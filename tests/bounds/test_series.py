@@ -65,7 +65,7 @@ def test_a_users_function_has_a_bound_that_is_not_called_proved():
     bound = bounds.series_bound(L, heat, 5)
     assert not bound.valid
     assert 1e-6 < bound.value < 1e-1
-    with pytest.raises(ValueError, match="`atol` must be at least"):
+    with pytest.raises(ValueError, match="the smallest bound that samples of this response give"):
         bounds.series_degree(L, heat, 1e-30)
 
 

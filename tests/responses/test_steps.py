@@ -21,7 +21,7 @@ def test_default_transition_is_half_of_the_cutoff(step):
 
 
 def test_transition_must_fit():
-    with pytest.raises(ValueError, match="`transition` must be at most 4, what the band leaves, got 5"):
+    with pytest.raises(ValueError, match="`transition` must be at most 4, the room left by the band edges, got 5"):
         responses.LowPass(2.0, 5.0)
-    with pytest.raises(ValueError, match="`transition` must be at most 1, what the band leaves, got 2"):
+    with pytest.raises(ValueError, match="`transition` must be at most 1, the room left by the band edges, got 2"):
         responses.BandPass(2.0, 3.0, 2.0)

@@ -247,5 +247,5 @@ def step_at(strength):
 
 
 def test_strengths_of_which_cross_validation_says_nothing_are_rejected():
-    with pytest.raises(ValueError, match="`strengths` must hold one at which the filter takes away more"):
+    with pytest.raises(ValueError, match="`strengths` must hold one at which the filter removes more"):
         cg.tasks.denoise(cg.gallery.path(3), [1.0, 2.0, 3.0], strengths=[1e-14])
