@@ -102,8 +102,8 @@ def data_file(name: str) -> Path:
     Traceback (most recent call last):
     ValueError: `name` must be one of cora/ind.cora.x, ..., movielens/split_1.mat, got 'mnist/labels'
     """
-    found = find_file(name)
-    return _download(name) if found is None else found
+    path = find_file(name)
+    return _download(name) if path is None else path
 
 
 def find_file(name: str) -> Path | None:
@@ -157,10 +157,10 @@ def check_file(path: Path, name: str) -> None:
     """
     if name not in FILES:
         return
-    sha256, found = FILES[name].sha256, hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != sha256:
+    sha256, checksum = FILES[name].sha256, hashlib.sha256(path.read_bytes()).hexdigest()
+    if checksum != sha256:
         raise ValueError(
-            f"{quoted(path)} must have the SHA-256 checksum {sha256}, got {found}; move it away to use another copy"
+            f"{quoted(path)} must have the SHA-256 checksum {sha256}, got {checksum}; move it away to use another copy"
         )
 
 

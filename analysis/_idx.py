@@ -54,9 +54,9 @@ def read_idx(file: Path, magic: int) -> Array:
     start = 4 + 4 * n_dims
     if len(content) < start:
         raise ValueError(f"{quoted(file)} must have a header of {start} bytes, got {len(content)} bytes")
-    found, *shape = struct.unpack(f">{1 + n_dims}I", content[:start])
-    if found != magic:
-        raise ValueError(f"{quoted(file)} must begin with the number {magic}, got {found}")
+    first, *shape = struct.unpack(f">{1 + n_dims}I", content[:start])
+    if first != magic:
+        raise ValueError(f"{quoted(file)} must begin with the number {magic}, got {first}")
     expected = start + int(np.prod(shape, dtype=object))
     if len(content) != expected:
         raise ValueError(

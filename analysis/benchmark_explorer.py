@@ -59,10 +59,10 @@ def open_page(program: str, path: Path, count: int) -> float:
         address = f"{path.as_uri()}#measure={count}"
         command = [program, *options, "--window-size=1280,900", "--dump-dom", address]
         shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
-    found = re.search(r'data-updates-per-second="([0-9.]+)"', shown)
-    if found is None:
+    rate = re.search(r'data-updates-per-second="([0-9.]+)"', shown)
+    if rate is None:
         raise RuntimeError(f"the page {path.name} did not measure itself")
-    return float(found.group(1))
+    return float(rate.group(1))
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:

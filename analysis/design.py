@@ -151,8 +151,8 @@ def band_cells(row: Document) -> list[str]:
 
 def tables(document: Document) -> list[Table]:
     """Return the tables."""
-    found = document["communities"]
-    rows = [*found["cayley"], *found["chebyshev"]]
+    communities = document["communities"]
+    rows = [*communities["cayley"], *communities["chebyshev"]]
     centre = document["centre"]
     return [
         Table(
@@ -167,13 +167,13 @@ def tables(document: Document) -> list[Table]:
 
 def conclusions(document: Document) -> list[str]:
     """Say the orders for the communities and how orders grow as bands get narrower."""
-    found = document["communities"]
-    enough = [row["order"] for row in found["cayley"] if row["error"] <= document["max_error"]]
-    least = found["chebyshev"][-1]["order"]
+    communities = document["communities"]
+    enough = [row["order"] for row in communities["cayley"] if row["error"] <= document["max_error"]]
+    least = communities["chebyshev"][-1]["order"]
     lines = [
         f"communities: a Cayley polynomial of order {min(enough)} is within {document['max_error']:g} of the indicator "
         f"at every eigenvalue; of the Chebyshev polynomials, order {least} is, and no order below (proved: order "
-        f"{least - 1} misses by {found['chebyshev_below_bound']:.4f} at least)"
+        f"{least - 1} misses by {communities['chebyshev_below_bound']:.4f} at least)"
         if enough
         else f"communities: no Cayley order tried is enough; Chebyshev order {least} is",
     ]
@@ -231,14 +231,14 @@ def _draw_orders(ax: Any, rows: Sequence[Document], label: str) -> None:
     _finish(ax)
 
 
-def _draw_communities(ax: Any, found: Document) -> None:
+def _draw_communities(ax: Any, communities: Document) -> None:
     """Draw the responses at the eigenvalues, which is all that the graph sees."""
-    lam = np.array(found["eigenvalues"])
-    cayley = next((r for r in found["cayley"] if r["error"] <= MAX_ERROR), found["cayley"][-1])
+    lam = np.array(communities["eigenvalues"])
+    cayley = next((r for r in communities["cayley"] if r["error"] <= MAX_ERROR), communities["cayley"][-1])
     ax.axhspan(-MAX_ERROR, MAX_ERROR, color="0.92", zorder=0)
     ax.axhspan(1 - MAX_ERROR, 1 + MAX_ERROR, color="0.92", zorder=0)
-    ax.axvline(found["cut"], color="0.5", linewidth=0.8)
-    equal = min(found["chebyshev"], key=lambda row: abs(row["n_parameters"] - cayley["n_parameters"]))
+    ax.axvline(communities["cut"], color="0.5", linewidth=0.8)
+    equal = min(communities["chebyshev"], key=lambda row: abs(row["n_parameters"] - cayley["n_parameters"]))
     ax.plot(
         lam, response_at(equal, lam), "s", color="#D55E00", markersize=3.5, markerfacecolor="none", label=equal["name"]
     )
@@ -256,11 +256,11 @@ def response_at(row: Document, lam: Any) -> Any:
     return cg.CayleyPolynomial(c, row["zoom"])(lam)
 
 
-def _draw_errors(ax: Any, found: Document) -> None:
+def _draw_errors(ax: Any, communities: Document) -> None:
     """Draw the error against the number of parameters."""
-    rows = found["cayley"]
+    rows = communities["cayley"]
     ax.plot([r["n_parameters"] for r in rows], [r["error"] for r in rows], "o-", color="#0072B2", label="Cayley")
-    rows = found["chebyshev"]
+    rows = communities["chebyshev"]
     ax.plot([r["n_parameters"] for r in rows], [r["error"] for r in rows], "s--", color="#D55E00", label="Chebyshev")
     ax.axhline(MAX_ERROR, color="0.5", linewidth=0.8, label="allowed")
     ax.set_yscale("log")

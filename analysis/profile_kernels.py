@@ -134,10 +134,10 @@ def simulate(instructions: Sequence[str], cpu: str) -> float:
     """Return the cycles that the instructions take when they follow each other again and again."""
     program = "\n".join(re.sub(r"(j\w+)\s+\S+$", r"\1 .Lend", line) for line in instructions) + "\n.Lend:\n"
     command = ["llvm-mca", f"-mcpu={cpu}", "-iterations=1000"]
-    said = subprocess.run(command, input=program, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"Total Cycles:\s+(\d+)", said)
-    assert found is not None
-    return int(found.group(1)) / 1000
+    output = subprocess.run(command, input=program, capture_output=True, text=True, check=True).stdout
+    cycles = re.search(r"Total Cycles:\s+(\d+)", output)
+    assert cycles is not None
+    return int(cycles.group(1)) / 1000
 
 
 def simulate_row(dtype: Any, cpu: str) -> Document | None:
@@ -189,13 +189,13 @@ def look_ahead_cells(row: Document) -> list[str]:
 
 
 def conclusions(document: Document) -> list[str]:
-    """Say what the simulation found."""
-    found = document["row_of_four"]
-    if found is None:
+    """Say what the simulation counted."""
+    row = document["row_of_four"]
+    if row is None:
         return ["llvm-mca was not found: no simulation."]
     return [
-        f"Summing four neighbours takes {found['instructions']} instructions a row, {found['cycles']:.1f} cycles of a "
-        f"{found['cpu']} core by llvm-mca with all data in the nearest cache. The step of the recurrence comes on top."
+        f"Summing four neighbours takes {row['instructions']} instructions a row, {row['cycles']:.1f} cycles of a "
+        f"{row['cpu']} core by llvm-mca with all data in the nearest cache. The step of the recurrence comes on top."
     ]
 
 
@@ -204,9 +204,9 @@ def markdown(document: Document) -> str:
     lines = [*conclusions(document), ""]
     lines += markdown_table(HEADER, [cells(row) for row in document["rows"]])
     lines += ["", *markdown_table(LOOK_AHEAD_HEADER, [look_ahead_cells(r) for r in document["look_ahead"]])]
-    found = document["row_of_four"]
-    if found is not None:
-        lines += ["", "The instructions of a row:", "", *(f"    {line}" for line in found["code"])]
+    row = document["row_of_four"]
+    if row is not None:
+        lines += ["", "The instructions of a row:", "", *(f"    {line}" for line in row["code"])]
     return page("What the inner loop costs", document, *lines)
 
 

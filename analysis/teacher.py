@@ -114,7 +114,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
             for name, zooms in ZOOMS.items():
                 teachers = make_teachers(L.eigenvalues, order, zooms, count, np.random.default_rng([args.seed, order]))
                 for way in WAYS:
-                    errors, found = learn(way, order, L, teachers, args.seed, n_steps)
+                    errors, zooms_learned = learn(way, order, L, teachers, args.seed, n_steps)
                     rows.append(
                         {
                             "graph": graph,
@@ -122,7 +122,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
                             "zooms": name,
                             "way": way,
                             "responses": int((errors <= 0.01).sum()),
-                            "zooms_found": int((np.abs(np.log(found / teachers[0])) <= np.log(1.1)).sum()),
+                            "zooms_found": int((np.abs(np.log(zooms_learned / teachers[0])) <= np.log(1.1)).sum()),
                             "median": float(np.median(errors)),
                         }
                     )
@@ -141,10 +141,10 @@ def conclusions(document: Document) -> list[str]:
     for zooms in ZOOMS:
         for way in WAYS:
             rows = [r for r in document["rows"] if (r["way"], r["zooms"]) == (way, zooms) and r["order"] <= 4]
-            responses, found = ([row[key] for row in rows] for key in ("responses", "zooms_found"))
+            responses, n_zooms = ([row[key] for row in rows] for key in ("responses", "zooms_found"))
             lines.append(
                 f"{way}, teachers with zoom {zooms}, orders up to 4: the response is found in {min(responses)} to "
-                f"{max(responses)} of {document['teachers']} cases, the zoom in {min(found)} to {max(found)}"
+                f"{max(responses)} of {document['teachers']} cases, the zoom in {min(n_zooms)} to {max(n_zooms)}"
             )
     return lines
 

@@ -256,10 +256,10 @@ def spectral_density(
     Examples
     --------
     >>> import cayleygsp as cg
-    >>> found = cg.density.spectral_density(cg.gallery.grid(60), rng=0)
-    >>> found
+    >>> density = cg.density.spectral_density(cg.gallery.grid(60), rng=0)
+    >>> density
     SpectralDensity(n_moments=128, n_probes=16, lmax=8)
-    >>> found.cdf([1.0, 8.0]).round(2)
+    >>> density.cdf([1.0, 8.0]).round(2)
     array([0.09, 1.  ])
     """
     L = laplacian(graph, kind)

@@ -46,8 +46,8 @@ class LowestFrequencies(ShortRepr):
     Examples
     --------
     >>> import cayleygsp as cg
-    >>> found = cg.lowest.lowest_frequencies(cg.laplacian(cg.gallery.grid(60)), 4, rng=0)
-    >>> found.values.round(5), found.certificate
+    >>> frequencies = cg.lowest.lowest_frequencies(cg.laplacian(cg.gallery.grid(60)), 4, rng=0)
+    >>> frequencies.values.round(5), frequencies.certificate
     (array([0.     , 0.00274, 0.00274, 0.00548]), 'at most')
     """
 

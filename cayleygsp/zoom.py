@@ -211,13 +211,13 @@ def separating_polynomial(first: float, second: float, zoom: float) -> CayleyPol
     >>> p.order, p([1.0, 1.5]).round(12) + 0.0
     (4, array([1., 0.]))
     """
-    found = separation(first, second, zoom, order=1)
-    r = found.least_order
+    pair = separation(first, second, zoom, order=1)
+    r = pair.least_order
     if r > _MAX_ORDER:
         raise ValueError(
             f"`first` and `second` must be further apart: order {r:.3g} would be needed, got {first} and {second}"
         )
-    a = 1 / (1 - np.cos(r * found.angle))
+    a = 1 / (1 - np.cos(r * pair.angle))
     c = np.zeros(r + 1, dtype=np.complex128)
     c[0] = 1 - a
     c[r] = a / 2 * np.exp(-1j * r * cayley_angle(zoom * float(first)))

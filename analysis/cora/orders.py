@@ -111,12 +111,12 @@ def label(row: Document) -> str:
 
 def table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the accuracies: one row per curve, one column per order."""
-    found = sorted({row["order"] for row in document["rows"]})
+    orders = sorted({row["order"] for row in document["rows"]})
     cells: dict[str, dict[int, str]] = {}
     for row in document["rows"]:
         cells.setdefault(label(row), {})[row["order"]] = accuracy_text(row)
-    header = ["network", *(f"r = {order}" for order in found)]
-    return header, [[name, *(texts.get(order, "") for order in found)] for name, texts in cells.items()]
+    header = ["network", *(f"r = {order}" for order in orders)]
+    return header, [[name, *(texts.get(order, "") for order in orders)] for name, texts in cells.items()]
 
 
 def findings(document: Document) -> list[str]:

@@ -90,11 +90,11 @@ def read_ratings(file: Path) -> Ratings:
     shapes = {"M": SHAPE, "Otraining": SHAPE, "Otest": SHAPE}
     shapes |= {"W_users": (SHAPE[0], SHAPE[0]), "W_movies": (SHAPE[1], SHAPE[1])}
     with variables_73(file) as variables:
-        found = {name: variables[name].shape if name in variables else None for name in shapes}
-        content = {name: variables[name].read() for name in shapes} if found == shapes else {}
+        stored = {name: variables[name].shape if name in variables else None for name in shapes}
+        content = {name: variables[name].read() for name in shapes} if stored == shapes else {}
     for name, shape in shapes.items():
-        if found[name] != shape:
-            raise ValueError(f"{quoted(file)} must have `{name}` of shape {shape}, got {found[name]}")
+        if stored[name] != shape:
+            raise ValueError(f"{quoted(file)} must have `{name}` of shape {shape}, got {stored[name]}")
     M, train, test = (np.asarray(content[name], np.float32) for name in ("M", "Otraining", "Otest"))
     _check_values(file, M, train, test)
     users, movies = (sparse.csr_array(content[name]) for name in ("W_users", "W_movies"))

@@ -52,8 +52,8 @@ class Side(nn.Module):
             return self.diffuse(factor, n_steps)
         cell, taps = self.cell, self.conv.taps(self._laplacian[0]).contiguous()
         weights = cell.from_input, cell.from_state, cell.bias, cell.to_change, cell.change_bias
-        found = Diffusion.apply(factor, self._graph, n_steps, self._space, taps, self.conv.bias, *weights)
-        return cast(Tensor, found)
+        diffused = Diffusion.apply(factor, self._graph, n_steps, self._space, taps, self.conv.bias, *weights)
+        return cast(Tensor, diffused)
 
     def diffuse(self, factor: Tensor, n_steps: int) -> Tensor:
         """Return the same, layer by layer."""

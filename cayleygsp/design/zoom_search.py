@@ -23,9 +23,9 @@ def search_zoom(error: Callable[[float, int], float], problem: Problem, order: i
     low, high = _zoom_range(problem)
     per_decade = min(8 + order, 20)
     grid = np.linspace(low, high, int(np.ceil((high - low) / np.log(10) * per_decade)) + 1)
-    found = [(error(float(np.exp(x)), GRID_ROUNDS), x) for x in grid]
+    trials = [(error(float(np.exp(x)), GRID_ROUNDS), x) for x in grid]
     step = grid[1] - grid[0]
-    for value, x in sorted(_local_minima(found))[:3]:
+    for value, x in sorted(_local_minima(trials))[:3]:
         if value > 1e-13:
             closer = optimize.minimize_scalar(
                 lambda y: error(float(np.exp(y)), SEARCH_ROUNDS),
@@ -33,10 +33,10 @@ def search_zoom(error: Callable[[float, int], float], problem: Problem, order: i
                 method="bounded",
                 options={"maxiter": 25},
             )
-            found.append((float(closer.fun), float(closer.x)))
-    least = min(value for value, _ in found)
+            trials.append((float(closer.fun), float(closer.x)))
+    least = min(value for value, _ in trials)
     scale = float(np.abs(problem.values).max(initial=0.0))
-    return float(np.exp(min(x for value, x in found if value <= least * (1 + 1e-6) + 1e-13 * scale)))
+    return float(np.exp(min(x for value, x in trials if value <= least * (1 + 1e-6) + 1e-13 * scale)))
 
 
 def _zoom_range(problem: Problem) -> tuple[float, float]:
@@ -48,8 +48,8 @@ def _zoom_range(problem: Problem) -> tuple[float, float]:
     return float(np.log(0.1 / problem.lmax)), float(np.log(max(30 / finest, 1e4 / problem.lmax)))
 
 
-def _local_minima(found: list[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    for k, (value, x) in enumerate(found):
-        beside = [found[j][0] for j in (k - 1, k + 1) if 0 <= j < len(found)]
+def _local_minima(trials: list[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    for k, (value, x) in enumerate(trials):
+        beside = [trials[j][0] for j in (k - 1, k + 1) if 0 <= j < len(trials)]
         if value <= min(beside):
             yield value, x

@@ -113,8 +113,8 @@ def _labels(files: Sequence[Path], counts: IntArray, n_parts: int, partition: An
     if not isinstance(partition, str):
         return check_labels(partition, n, n_parts)
     if partition == "metis" or (partition == "auto" and counts.sum() <= METIS_ENTRIES):
-        found = [edges.ends for file in files for edges in read_batches(file)]
-        tails, heads = np.concatenate([np.zeros((0, 2), np.int64), *found]).T
+        batches = [edges.ends for file in files for edges in read_batches(file)]
+        tails, heads = np.concatenate([np.zeros((0, 2), np.int64), *batches]).T
         both = (np.concatenate([tails, heads]), np.concatenate([heads, tails]))
         W = sparse.csr_array((np.ones(both[0].size), both), shape=(n, n))
         return partition_labels(W, n_parts, "metis")

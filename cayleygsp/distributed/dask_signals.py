@@ -82,8 +82,9 @@ class _HereBlock(SignalBlock):
         """Return the answer as a Dask array with the chunks of the signals."""
         import dask.array as da
 
-        found = super().restore(y)
-        return Restored(da.from_array(found.signals, chunks=self.chunks), found.rounding, found.overflows, found.lost)
+        restored = super().restore(y)
+        array = da.from_array(restored.signals, chunks=self.chunks)
+        return Restored(array, restored.rounding, restored.overflows, restored.lost)
 
 
 class _ClusterBlock:
@@ -154,18 +155,18 @@ class _RowBlock(_ClusterBlock):
         executor, store = self.executor, self.laplacian.store
         pairs = zip(self.pieces, answer.handles, strict=True)
         restored = [executor.call(p, _restored, x, y, answer.i, self.form) for p, (x, y) in enumerate(pairs)]
-        facts = [executor.call(p, _facts, one) for p, one in enumerate(restored)]
+        pending = [executor.call(p, _facts, one) for p, one in enumerate(restored)]
         parts = [executor.call(p, _signals, one) for p, one in enumerate(restored)]
-        done = executor.commit([*facts, *parts])
-        said, parts = executor.values(done[: len(facts)]), done[len(facts) :]
-        lost = np.sqrt(np.sum(np.square([one[1] for one in said]), axis=0))
-        rounding = said[0][0] + lost
+        done = executor.commit([*pending, *parts])
+        facts, parts = executor.values(done[: len(pending)]), done[len(pending) :]
+        lost = np.sqrt(np.sum(np.square([one[1] for one in facts]), axis=0))
+        rounding = facts[0][0] + lost
         if not self.direct:
             parts = executor.commit(
                 [executor.call(0, _rows_for_chunk, store, low, high, *parts) for low, high in pairwise(self.edges)]
             )
         array = _dask_array(parts, self.edges, self.signals.shape, self.dtype, axis=0)
-        return Restored(array, rounding, any(one[2] for one in said), lost)
+        return Restored(array, rounding, any(one[2] for one in facts), lost)
 
 
 class _ColumnBlock(_ClusterBlock):
@@ -193,13 +194,13 @@ class _ColumnBlock(_ClusterBlock):
         executor = self.executor
         pairs = zip(self.pieces, answer.handles, strict=True)
         restored = [executor.call(q, _restored, x, y, answer.i, self.form) for q, (x, y) in enumerate(pairs)]
-        facts = [executor.call(q, _facts, one) for q, one in enumerate(restored)]
+        pending = [executor.call(q, _facts, one) for q, one in enumerate(restored)]
         blocks = [executor.call(q, _signals, one) for q, one in enumerate(restored)]
-        done = executor.commit([*facts, *blocks])
-        said = executor.values(done[: len(facts)])
-        rounding, lost = (np.concatenate([one[0] + one[1] for one in said]), np.concatenate([one[1] for one in said]))
-        array = _dask_array(done[len(facts) :], self.edges, self.signals.shape, self.dtype, axis=1)
-        return Restored(array, rounding, any(one[2] for one in said), lost)
+        done = executor.commit([*pending, *blocks])
+        facts = executor.values(done[: len(pending)])
+        rounding, lost = (np.concatenate([one[0] + one[1] for one in facts]), np.concatenate([one[1] for one in facts]))
+        array = _dask_array(done[len(pending) :], self.edges, self.signals.shape, self.dtype, axis=1)
+        return Restored(array, rounding, any(one[2] for one in facts), lost)
 
 
 class _Pieces:

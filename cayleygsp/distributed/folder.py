@@ -193,15 +193,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"{quoted(folder)} holds no parts of a graph: there is no {MANIFEST}")
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
-        said = (manifest["format"], manifest["version"])
+        header = (manifest["format"], manifest["version"])
         counts = [(part["folder"], part["n_vertices"], part["n_entries"]) for part in manifest["parts"]]
         names = [set(part["files"]) for part in manifest["parts"]]
         n_vertices, _, _ = manifest["n_vertices"], float(manifest["max_degree"]), manifest["in_order"]
     except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise InputError(f"{quoted(file)} is not a manifest of parts: {type(error).__name__} {error}") from None
-    if said != (FORMAT, VERSION):
+    if header != (FORMAT, VERSION):
         raise InputError(
-            f"{quoted(file)} must be of format {FORMAT!r}, version {VERSION}, got {said[0]!r}, {said[1]!r}"
+            f"{quoted(file)} must be of format {FORMAT!r}, version {VERSION}, got {header[0]!r}, {header[1]!r}"
         )
     whole = all(isinstance(n, int) and n >= 0 for _, *sizes in counts for n in sizes)
     if not counts or not whole or sum(n for _, n, _ in counts) != n_vertices:

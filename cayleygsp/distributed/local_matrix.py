@@ -107,13 +107,13 @@ def region(store: Store, p: int, hops: int, most: int | None = None) -> Region:
 def imports(store: Store, around: Region) -> list[Import]:
     """Return what a part takes from the others, those from which it takes something."""
     owners = np.searchsorted(store.starts, around.halo, side="right") - 1
-    found = []
+    taken = []
     for q in np.unique(owners).tolist():
         places = np.flatnonzero(owners == q)
         slots = around.n_own + places
         counts = np.searchsorted(slots, around.ends)
-        found.append(Import(q, around.halo[places] - store.starts[q], slots, counts))
-    return found
+        taken.append(Import(q, around.halo[places] - store.starts[q], slots, counts))
+    return taken
 
 
 def laplacian_rows(store: Store, around: Region, kind: LaplacianKind) -> tuple[sparse.csr_array, FloatArray]:

@@ -114,18 +114,18 @@ class Store(ABC):
 
     def rows(self, numbers: IntArray) -> Rows:
         """Return rows of any parts, in the order of the numbers, which increase."""
-        found = []
+        blocks = []
         edges = np.searchsorted(numbers, self.starts)
         for p in np.flatnonzero(np.diff(edges)).tolist():
-            found.append(self.part(p).rows.take(numbers[edges[p] : edges[p + 1]] - self.starts[p]))
-        return join_rows(found)
+            blocks.append(self.part(p).rows.take(numbers[edges[p] : edges[p + 1]] - self.starts[p]))
+        return join_rows(blocks)
 
     def degrees(self, numbers: IntArray) -> FloatArray:
         """Return the degrees of vertices of any parts, in the order of the numbers, which increase."""
         edges = np.searchsorted(numbers, self.starts)
         parts = np.flatnonzero(np.diff(edges)).tolist()
-        found = [self.part(p).rows.degrees[numbers[edges[p] : edges[p + 1]] - self.starts[p]] for p in parts]
-        return np.concatenate([np.zeros(0), *found])
+        degrees = [self.part(p).rows.degrees[numbers[edges[p] : edges[p + 1]] - self.starts[p]] for p in parts]
+        return np.concatenate([np.zeros(0), *degrees])
 
 
 class MemoryStore(Store):

@@ -223,8 +223,8 @@ class SpectrumInParts:
         x = self._each(_start, extra=(max(self.largest, 1.0) if isolated else self.largest,))
         for _ in range(POWER_STEPS):
             Qx = self._with_neighbours(_power_product, x)
-            found, Qx = self._values_beside(self._each(_ratio, x, Qx), Qx)
-            ratios, tops, lows = zip(*found, strict=True)
+            extremes, Qx = self._values_beside(self._each(_ratio, x, Qx), Qx)
+            ratios, tops, lows = zip(*extremes, strict=True)
             best = min(best, max(ratios))
             x = self._each(_rescale, Qx, extra=(max(tops),))
             if not min(1.0, min(lows) / max(tops)) > 1e-200:
@@ -284,12 +284,12 @@ class SpectrumInParts:
     def _with_neighbours(self, function: object, x: Sequence[Handle]) -> list[Handle]:
         """Call a function of the rows, a vector and its values around each part."""
         call, rows = self.executor.call, self.exchange.rows
-        found = []
+        handles = []
         for p, takes in enumerate(self.exchange.counts):
             sources = list(takes)
             pieces = [call(q, _take, x[q], rows[p, q]) for q in sources]
-            found.append(call(p, _on_rows, *self._parts[p], function, x[p], sources, *pieces))
-        return found
+            handles.append(call(p, _on_rows, *self._parts[p], function, x[p], sources, *pieces))
+        return handles
 
     def _values(self, handles: Sequence[Handle]) -> list:
         return self.executor.values(self.executor.commit(handles))

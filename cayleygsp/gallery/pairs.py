@@ -53,7 +53,7 @@ def _draw_with_redraws(lengths: IntArray, counts: IntArray, rng: np.random.Gener
     preferred, so all sets of that many numbers are equally likely.
     """
     starts = range_starts(lengths)
-    found = np.zeros(0, dtype=np.int64)
+    drawn = np.zeros(0, dtype=np.int64)
     missing = counts
     while missing.any():
         block = np.repeat(np.arange(len(lengths)), missing)
@@ -62,14 +62,14 @@ def _draw_with_redraws(lengths: IntArray, counts: IntArray, rng: np.random.Gener
         # np.unique takes several times as long from numpy 2.3 on, where it hashes before it sorts.
         new.sort()
         new = new[np.diff(new, prepend=-1) > 0]
-        if found.size:
-            position = np.searchsorted(found, new)
-            known = found[np.minimum(position, found.size - 1)] == new
-            new = np.insert(found, position[~known], new[~known])
-        found = new
-        ends = np.searchsorted(found, starts + lengths)
+        if drawn.size:
+            position = np.searchsorted(drawn, new)
+            known = drawn[np.minimum(position, drawn.size - 1)] == new
+            new = np.insert(drawn, position[~known], new[~known])
+        drawn = new
+        ends = np.searchsorted(drawn, starts + lengths)
         missing = counts - np.diff(ends, prepend=0)
-    return found
+    return drawn
 
 
 def range_members(lengths: IntArray, chosen: npt.NDArray[np.bool_]) -> IntArray:

@@ -168,7 +168,7 @@ _READERS: dict[str, Callable[[Path, Request], Content]] = {
 
 def _ending_of(file: Path) -> str:
     """Return the ending of a file name, if it is a known one."""
-    found = [ending for ending in _READERS if file.name.lower().endswith(ending)]
-    if not found:
+    endings = [ending for ending in _READERS if file.name.lower().endswith(ending)]
+    if not endings:
         raise ValueError(f"{quoted(file)} must have one of the endings {', '.join(_READERS)}")
-    return max(found, key=len)
+    return max(endings, key=len)

@@ -152,7 +152,7 @@ def _transport(
     """Follow E from z in one direction by the classical Runge–Kutta method; return E and its derivative."""
     h = step / _INNER
     slope = _slope(order, real, lam, z)
-    found: list[tuple[FloatArray, FloatArray]] = [(E, slope @ E)]
+    path: list[tuple[FloatArray, FloatArray]] = [(E, slope @ E)]
     for k in range(n_steps * _INNER):
         middle, end = (_slope(order, real, lam, z + (k + part) * h) for part in (0.5, 1.0))
         k1 = slope @ E
@@ -161,8 +161,8 @@ def _transport(
         k4 = end @ (E + h * k3)
         E, slope = E + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), end
         if (k + 1) % _INNER == 0:
-            found.append((E, slope @ E))
-    return found
+            path.append((E, slope @ E))
+    return path
 
 
 def _slope(order: int, real: bool, lam: FloatArray, z: float) -> FloatArray:

@@ -33,15 +33,17 @@ def title(page: Path) -> str:
 
 
 def names(pages: list[Path], folder: Path) -> dict[Path, str]:
-    """Return what pages are called: their headings, and where two are alike, what the longer path has besides."""
-    found: dict[Path, str] = {}
+    """Return the title of each page: its heading, and where two are alike, what the longer path has besides."""
+    titles: dict[Path, str] = {}
     first: dict[str, Path] = {}
     for page in sorted(pages, key=lambda page: len(page.relative_to(folder).as_posix())):
         heading = title(page)
         other = first.setdefault(heading, page)
         rest = page.relative_to(folder).with_suffix("").as_posix().replace(other.stem, "", 1)
-        found[page] = heading if other == page else f"{heading} ({' '.join(rest.replace('/', ' ').split('_')).strip()})"
-    return found
+        titles[page] = (
+            heading if other == page else f"{heading} ({' '.join(rest.replace('/', ' ').split('_')).strip()})"
+        )
+    return titles
 
 
 def row(page: Path, name: str, folder: Path) -> str:

@@ -48,8 +48,8 @@ def source_of(root: Path, path: str, name: str) -> str:
 
 def named_tests(folder: Path) -> list[tuple[str, str]]:
     """Return file and name of the tests that the pages of a folder link to, each once, in the order of files."""
-    found = {match for page in folder.rglob("*.md") for match in NAMED.findall(page.read_text(encoding="utf-8"))}
-    return sorted(found)
+    tests = {match for page in folder.rglob("*.md") for match in NAMED.findall(page.read_text(encoding="utf-8"))}
+    return sorted(tests)
 
 
 def tests_page(root: Path, tests: list[tuple[str, str]]) -> str:

@@ -42,12 +42,12 @@ def item_neighbours(
     similarity *= common / (common + shrinkage)
     np.fill_diagonal(similarity, 0)
     np.maximum(similarity, 0, out=similarity)
-    found = base.copy()
+    scores = base.copy()
     for user in range(len(base)):
         rated = np.flatnonzero(known.mask[user])
         near = similarity[:, rated]
         if len(rated) > n_neighbours:
             least = np.partition(near, -n_neighbours, axis=1)[:, -n_neighbours, None]
             near = np.where(near >= least, near, 0)
-        found[user] += near @ left[user, rated] / (near.sum(axis=1) + shrinkage / 100)
-    return found
+        scores[user] += near @ left[user, rated] / (near.sum(axis=1) + shrinkage / 100)
+    return scores

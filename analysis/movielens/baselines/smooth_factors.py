@@ -72,8 +72,8 @@ def grals(
             return fitted.T @ W + penalty * S + smoothness * (L[1] @ S)
 
         H = conjugate_gradients.solve(for_columns, M.T @ W, H, _CG_ITER, tol)
-        found = np.einsum("ij,ij->i", W[rows], H[columns])
-        if np.linalg.norm(found - previous) <= tol * np.linalg.norm(found):
+        fitted = np.einsum("ij,ij->i", W[rows], H[columns])
+        if np.linalg.norm(fitted - previous) <= tol * np.linalg.norm(fitted):
             break
-        previous = found
+        previous = fitted
     return W @ H.T

@@ -306,8 +306,8 @@ function parseCoefficients(text) {
 /** Read "0.1+0.2i", "-i" or "3e-2"; null if it is no number. */
 function parseComplex(word) {
   const size = "(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d{1,3})?";
-  const found = new RegExp(`^(?:([+-]?${size})(?=[+-]|$))?(?:([+-]?(?:${size})?)[ij])?$`).exec(word);
-  if (!word || !found) return null;
-  const real = Number(found[1] ?? 0), imag = { "": 1, "+": 1, "-": -1 }[found[2]] ?? Number(found[2] ?? 0);
+  const match = new RegExp(`^(?:([+-]?${size})(?=[+-]|$))?(?:([+-]?(?:${size})?)[ij])?$`).exec(word);
+  if (!word || !match) return null;
+  const real = Number(match[1] ?? 0), imag = { "": 1, "+": 1, "-": -1 }[match[2]] ?? Number(match[2] ?? 0);
   return Number.isFinite(real) && Number.isFinite(imag) ? { real, imag } : null;
 }
