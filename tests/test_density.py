@@ -31,25 +31,25 @@ def estimated(grid):
 
 @given(L=laplacians(), n_moments=st.integers(1, 20))
 def test_exact_moments_are_those_of_the_eigenvalues(L, n_moments):
-    found = spectral_density(L, n_moments, method="exact")
+    result = spectral_density(L, n_moments, method="exact")
     # T_m is as steep as m² at the ends, and eigenvalues are known to rounding
-    assert_allclose(found.moments, true_moments(L, n_moments), atol=1e-12 * n_moments**2)
+    assert_allclose(result.moments, true_moments(L, n_moments), atol=1e-12 * n_moments**2)
 
 
 @given(L=laplacians(), n_moments=st.integers(1, 20), seed=st.integers(0, 100))
 def test_probes_are_right_within_their_statistical_error(L, n_moments, seed):
     n_probes = 40
-    found = spectral_density(L, n_moments, n_probes, method="kpm", rng=seed)
+    result = spectral_density(L, n_moments, n_probes, method="kpm", rng=seed)
     # six times the proved standard error; random signs have tails like those of Gaussians
     limit = 6 * np.sqrt(2 / (n_probes * L.n_vertices)) + 1e-10
-    assert np.abs(found.moments - true_moments(L, n_moments)).max() <= limit
+    assert np.abs(result.moments - true_moments(L, n_moments)).max() <= limit
 
 
 @given(L=laplacians(), seed=st.integers(0, 100))
 def test_every_probe_is_a_moment_of_a_quadratic_form(L, seed):
     """The doubling identities against f·T_m f by the eigenbasis, probe by probe."""
     n_moments, n_probes = 9, 3
-    found = spectral_density(L, n_moments, n_probes, method="kpm", rng=seed)
+    result = spectral_density(L, n_moments, n_probes, method="kpm", rng=seed)
     if L.lmax == 0:
         return
     f = np.random.default_rng(seed).choice([-1.0, 1.0], size=(L.n_vertices, n_probes))
@@ -57,25 +57,25 @@ def test_every_probe_is_a_moment_of_a_quadratic_form(L, seed):
     power = (Phi.T @ f) ** 2 / L.n_vertices
     angle = np.arccos(np.clip(2 * lam / L.lmax - 1, -1, 1))
     expected = np.array([np.cos(m * angle) @ power for m in range(n_moments + 1)]).T
-    assert_allclose(found.probe_moments, expected, atol=1e-9)
+    assert_allclose(result.probe_moments, expected, atol=1e-9)
 
 
 @given(L=laplacians(), seed=st.integers(0, 100))
 def test_quadrature_is_a_distribution_and_keeps_damped_moments(L, seed):
     n_moments = 12
-    found = spectral_density(L, n_moments, 4, method="kpm", rng=seed)
-    assert found.weights.min() >= 0
-    assert_allclose(found.weights.sum(), 1)
-    assert (np.diff(found.nodes) > 0).all()
+    result = spectral_density(L, n_moments, 4, method="kpm", rng=seed)
+    assert result.weights.min() >= 0
+    assert_allclose(result.weights.sum(), 1)
+    assert (np.diff(result.nodes) > 0).all()
     if L.lmax:
-        x = np.arccos(np.clip(2 * found.nodes / L.lmax - 1, -1, 1))
-        damped = [found.weights @ np.cos(m * x) for m in range(n_moments + 1)]
+        x = np.arccos(np.clip(2 * result.nodes / L.lmax - 1, -1, 1))
+        damped = [result.weights @ np.cos(m * x) for m in range(n_moments + 1)]
         # zeros are an atom, which is not smoothed; the rest is scaled to what is left of the whole
         zeros = (-1.0) ** np.arange(n_moments + 1)
-        rest = found.moments - found.probe_zeros.mean() * zeros
+        rest = result.moments - result.probe_zeros.mean() * zeros
         if rest[0] > 1e-12:
-            rest *= (1 - found.zero_share) / rest[0]
-            expected = jackson_kernel(n_moments) * rest + found.zero_share * zeros
+            rest *= (1 - result.zero_share) / rest[0]
+            expected = jackson_kernel(n_moments) * rest + result.zero_share * zeros
             assert_allclose(damped, expected, atol=1e-12)
 
 
@@ -84,12 +84,12 @@ def test_zeros_are_counted_and_not_estimated(L, seed):
     lam = eigenpairs(L)[0]
     n_zero = int((lam <= 1e-9 * max(L.lmax, 1e-300)).sum()) if L.lmax else L.n_vertices
     for method in ("kpm", "exact"):
-        found = spectral_density(L, 20, 4, method=method, rng=seed)
+        result = spectral_density(L, 20, 4, method=method, rng=seed)
         if L.n_components != n_zero:  # weights so small that rounding decides
             return
-        assert found.n_zero == n_zero
-        assert_allclose(found.cdf(0.0), n_zero / L.n_vertices)
-        assert_allclose(found.weights[found.nodes == 0].sum(), n_zero / L.n_vertices)
+        assert result.n_zero == n_zero
+        assert_allclose(result.cdf(0.0), n_zero / L.n_vertices)
+        assert_allclose(result.weights[result.nodes == 0].sum(), n_zero / L.n_vertices)
 
 
 def test_probes_know_what_they_have_at_zero():
@@ -99,10 +99,10 @@ def test_probes_know_what_they_have_at_zero():
     W[3, 4] = 0.5
     for kind in ("combinatorial", "normalized"):
         L = cg.laplacian(W + W.T, kind)
-        found = spectral_density(L, 8, 5, method="kpm", rng=3)
+        result = spectral_density(L, 8, 5, method="kpm", rng=3)
         f = np.random.default_rng(3).choice([-1.0, 1.0], size=(7, 5))
         lam, Phi = eigenpairs(L)
-        assert_allclose(found.probe_zeros, ((Phi[:, lam < 1e-12].T @ f) ** 2).sum(axis=0) / 7)
+        assert_allclose(result.probe_zeros, ((Phi[:, lam < 1e-12].T @ f) ** 2).sum(axis=0) / 7)
 
 
 def test_nothing_is_claimed_of_zeros_that_are_not_known():
@@ -114,13 +114,13 @@ def test_nothing_is_claimed_of_zeros_that_are_not_known():
 
 @given(L=laplacians(), seed=st.integers(0, 100))
 def test_cdf_rises_from_zero_to_one(L, seed):
-    found = spectral_density(L, 20, 4, method="kpm", rng=seed)
+    result = spectral_density(L, 20, 4, method="kpm", rng=seed)
     lam = np.linspace(-0.1, 1.1, 200) * max(L.lmax, 1.0)
-    cdf = found.cdf(lam)
+    cdf = result.cdf(lam)
     assert (np.diff(cdf) >= -1e-12).all()
     assert cdf[0] == 0
     assert cdf[-1] == 1
-    assert found.pdf(lam).min() >= 0
+    assert result.pdf(lam).min() >= 0
 
 
 def test_cdf_is_the_integral_of_the_density(estimated):
@@ -159,11 +159,11 @@ def test_standard_error_is_the_spread_of_repetitions(grid):
 
 def test_exact_density_counts_eigenvalues():
     L = cg.laplacian(cg.gallery.ring(4))  # eigenvalues 0, 2, 2, 4
-    found = spectral_density(L)
-    assert found.exact
-    assert_allclose(found.cdf([-1.0, 0.0, 1.9, 2.0, 4.0]), [0, 0.25, 0.25, 0.75, 1])
-    assert_allclose(found.standard_error([1.0, 2.0]), 0)
-    assert_allclose(found.weights @ found.nodes**2, (4 + 4 + 16) / 4)
+    result = spectral_density(L)
+    assert result.exact
+    assert_allclose(result.cdf([-1.0, 0.0, 1.9, 2.0, 4.0]), [0, 0.25, 0.25, 0.75, 1])
+    assert_allclose(result.standard_error([1.0, 2.0]), 0)
+    assert_allclose(result.weights @ result.nodes**2, (4 + 4 + 16) / 4)
 
 
 def test_eigenvalues_are_used_where_they_are_there(grid):
@@ -186,10 +186,10 @@ def test_large_graphs_get_narrow_blocks_of_probes():
 
 
 def test_graph_without_edges_has_all_frequencies_at_zero():
-    found = spectral_density(np.zeros((3, 3)), 4, 2, method="kpm", rng=0)
-    assert_allclose(found.cdf([-0.1, 0.0, 1.0]), [0, 1, 1])
-    assert_allclose(found.weights @ found.nodes, 0)
-    assert_allclose(found.standard_error(0.0), 0)
+    result = spectral_density(np.zeros((3, 3)), 4, 2, method="kpm", rng=0)
+    assert_allclose(result.cdf([-0.1, 0.0, 1.0]), [0, 1, 1])
+    assert_allclose(result.weights @ result.nodes, 0)
+    assert_allclose(result.standard_error(0.0), 0)
 
 
 @pytest.mark.parametrize(
@@ -208,8 +208,8 @@ def test_what_cannot_be_is_refused(options, error, message):
 
 @pytest.mark.parametrize("method", ["exact", "kpm"])
 def test_share_up_to_no_number_is_none(method):
-    found = spectral_density(cg.gallery.ring(30), method=method, rng=0)
-    share = found.cdf([np.nan, 0.0, found.lmax])
+    result = spectral_density(cg.gallery.ring(30), method=method, rng=0)
+    share = result.cdf([np.nan, 0.0, result.lmax])
     assert np.isnan(share[0])
     assert_allclose(share[1:], [1 / 30, 1.0], atol=1e-12)
-    assert np.isnan(found.cdf(np.nan))
+    assert np.isnan(result.cdf(np.nan))

@@ -49,12 +49,12 @@ def test_lmax_is_never_above_the_largest_sum_of_two_neighbouring_degrees(L):
 @pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
 def test_lanczos_bound_is_tight_and_on_both_sides(kind):
     L = cg.laplacian(cg.gallery.communities(rng=3), kind)
-    found = L.lanczos_bound(rng=1)
+    bound = L.lanczos_bound(rng=1)
     largest = np.linalg.eigvalsh(L.matrix.toarray())[-1]
-    assert found.lower <= largest <= found.upper < L.lmax
-    assert found.upper - found.lower < 1e-2 * largest
-    tighter = L.with_lmax(found.upper)
-    assert tighter.lmax == found.upper
+    assert bound.lower <= largest <= bound.upper < L.lmax
+    assert bound.upper - bound.lower < 1e-2 * largest
+    tighter = L.with_lmax(bound.upper)
+    assert tighter.lmax == bound.upper
     assert tighter.matrix is L.matrix
 
 
@@ -63,8 +63,8 @@ def test_lanczos_bound_is_not_fooled_by_one_heavy_edge_among_many_equal_ones():
     first = 2 * np.arange(weights.size)
     W = sparse.coo_array((weights, (first, first + 1)), shape=(2 * weights.size,) * 2)
     L = cg.laplacian(W + W.T)
-    found = L.lanczos_bound(rng=0)
-    assert found.lower <= 2.02 <= found.upper
+    bound = L.lanczos_bound(rng=0)
+    assert bound.lower <= 2.02 <= bound.upper
 
 
 def test_with_lmax_refuses_what_is_provably_too_small():

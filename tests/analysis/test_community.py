@@ -79,17 +79,19 @@ def test_findings_can_turn_out_either_way(ran):
     }
     for row in document["rows"]:
         row |= {"mean": means[row["model"]][row["order"] == 3], "sd": 1.0}
-    said = community.findings(document)
-    assert "above the ChebNet of the same order at r = 3 of 1, 3; the least difference is -5.0 points" in said[1]
-    assert said[2] == "Accuracy grows with every step of K = 1, 5 at r = 1 of 1, 3."
-    assert said[3] == "K = 5 is above the exact CayleyNet at no order."
-    assert "within one deviation of the exact CayleyNet at r = 1 of 1, 3; the means differ by at most 3.00" in said[4]
-    assert len(said) == 5  # two graphs have no correlation
+    sentences = community.findings(document)
+    assert "above the ChebNet of the same order at r = 3 of 1, 3; the least difference is -5.0 points" in sentences[1]
+    assert sentences[2] == "Accuracy grows with every step of K = 1, 5 at r = 1 of 1, 3."
+    assert sentences[3] == "K = 5 is above the exact CayleyNet at no order."
+    assert (
+        "within one deviation of the exact CayleyNet at r = 1 of 1, 3; the means differ by at most 3.00" in sentences[4]
+    )
+    assert len(sentences) == 5  # two graphs have no correlation
     for row in document["rows"]:
         row["mean"] = {EXACT: 99.0, CHEBNET: 50.0, "jacobi 1": 80.0, "jacobi 5": 70.0}.get(row["model"], 99.0)
-    said = community.findings(document)
-    assert "at every order; the least difference is 49.0 points" in said[1]
-    assert said[2].endswith("at no order.")
+    sentences = community.findings(document)
+    assert "at every order; the least difference is 49.0 points" in sentences[1]
+    assert sentences[2].endswith("at no order.")
 
 
 def test_correlation_of_zooms_is_that_of_the_runs(ran):

@@ -95,9 +95,11 @@ def test_findings_can_turn_out_either_way(ran):
         row["seconds"]["mean"] = {SERIES: 2.0 * row["order"], "jacobi 13": 4.0}.get(row["model"], 1.0)
     for e in document["exponents"]:
         e["exponent"] = 0.9
-    said = complexity.findings(document)
-    assert said[0].startswith("Test: our series takes 0.50 (r = 1) to 1.50 (r = 3) of the time of Jacobi with K = 13")
-    assert "0.90 to 0.90: their time grows at most linearly" in said[2]
+    sentences = complexity.findings(document)
+    assert sentences[0].startswith(
+        "Test: our series takes 0.50 (r = 1) to 1.50 (r = 3) of the time of Jacobi with K = 13"
+    )
+    assert "0.90 to 0.90: their time grows at most linearly" in sentences[2]
     next(e for e in document["exponents"] if e["model"] == SERIES)["exponent"] = 1.5
     assert "0.90 to 1.50: their time grows faster than linearly" in complexity.findings(document)[2]
 

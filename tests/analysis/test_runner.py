@@ -132,9 +132,9 @@ def test_progress_lines_go_to_stderr(tmp_path, capsys, monkeypatch):
 
     experiment = dataclasses.replace(make_experiment(), train=slow)
     _runner.compute(experiment, tmp_path, workers=1, device="cpu")
-    said = capsys.readouterr()
-    assert "small: 1 of 4 runs" in said.err
-    assert said.out == ""
+    output = capsys.readouterr()
+    assert "small: 1 of 4 runs" in output.err
+    assert output.out == ""
 
 
 def test_torch_has_one_thread_inside_and_as_many_as_before_outside():

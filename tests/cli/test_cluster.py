@@ -15,10 +15,10 @@ def test_a_signal_is_filtered_on_a_cluster_by_its_address(folder, capsys):
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", protocol="tcp"
     ) as one:
-        found = run_json(capsys, *arguments, "--cluster", one.scheduler_address, "--parts", "3", "-o", "y.npy")
+        numbers = run_json(capsys, *arguments, "--cluster", one.scheduler_address, "--parts", "3", "-o", "y.npy")
     here = run_json(capsys, *arguments, "--method", "chebyshev", "-o", "z.npy")
-    assert "3 parts on 2 workers" in found["reason"]
-    assert (found["n_matvecs"], found["certificate"]) == (here["n_matvecs"], "proved")
+    assert "3 parts on 2 workers" in numbers["reason"]
+    assert (numbers["n_matvecs"], numbers["certificate"]) == (here["n_matvecs"], "proved")
     np.testing.assert_allclose(np.load("y.npy"), np.load("z.npy"), atol=1e-12)
 
 
@@ -38,9 +38,9 @@ def test_a_folder_of_parts_is_filtered_without_the_graph_in_one_memory(folder, c
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", protocol="tcp"
     ) as one:
-        found = run_json(capsys, "filter", "parts", *arguments, "--cluster", one.scheduler_address, "-o", "y.npy")
+        numbers = run_json(capsys, "filter", "parts", *arguments, "--cluster", one.scheduler_address, "-o", "y.npy")
     run_json(capsys, "filter", "@communities", *arguments, "--method", "chebyshev", "-o", "z.npy")
-    assert "3 parts on 2 workers" in found["reason"]
+    assert "3 parts on 2 workers" in numbers["reason"]
     np.testing.assert_allclose(np.load("y.npy"), np.load("z.npy"), atol=1e-12)
     for options, message in (
         ((), "'parts' is a folder of parts: give --cluster or --workers"),

@@ -14,23 +14,23 @@ from tests.cli.running import N, refused, run_json
 
 def test_the_signal_is_denoised_as_in_python(folder, capsys):
     call = ("--family", "heat", "--select", "sure", "--sigma", "0.9", "-o", "x.npy", "--figure", "x.png")
-    found = run_json(capsys, "denoise", "@communities", "f.csv", *call)
+    numbers = run_json(capsys, "denoise", "@communities", "f.csv", *call)
     expected = cg.tasks.denoise(cg.gallery.communities(rng=0), np.load("f.npy"), "heat", "sure", sigma=0.9)
     assert np.load("x.npy") == pytest.approx(expected.signals, abs=1e-9)
-    assert found["strength"] == pytest.approx(expected.strength)
-    assert np.shape(found["curve"]) == (len(found["strengths"]), 2)
-    assert found["certificate"] == "proved"
-    assert not found["sigma_estimated"]
+    assert numbers["strength"] == pytest.approx(expected.strength)
+    assert np.shape(numbers["curve"]) == (len(numbers["strengths"]), 2)
+    assert numbers["certificate"] == "proved"
+    assert not numbers["sigma_estimated"]
     assert (folder / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_given_strengths_and_one_for_all(folder, capsys):
     call = ["denoise", "@communities", "f.npy", "--strength", "3", "--strength", "1", "--strength", "2", "--shared"]
     assert main([*call, "--select", "discrepancy", "-o", "x.csv", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["strengths"] == [1.0, 2.0, 3.0]
-    assert found["strength"] in (1.0, 2.0, 3.0)
-    assert found["sigma_estimated"]
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["strengths"] == [1.0, 2.0, 3.0]
+    assert numbers["strength"] in (1.0, 2.0, 3.0)
+    assert numbers["sigma_estimated"]
 
 
 def test_words_and_a_choice_at_the_end(folder, capsys):

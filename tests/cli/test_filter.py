@@ -16,24 +16,24 @@ from tests.oracle import dense_filter
 
 @pytest.mark.parametrize("ending", ["npy", "csv"])
 def test_a_step_on_a_small_graph_is_applied_itself(folder, capsys, ending):
-    found = run_json(capsys, "filter", "@communities", f"f.{ending}", "--pass", "low:1.5", "-o", f"y.{ending}")
+    numbers = run_json(capsys, "filter", "@communities", f"f.{ending}", "--pass", "low:1.5", "-o", f"y.{ending}")
     y = np.load("y.npy") if ending == "npy" else np.loadtxt("y.csv", delimiter=",")
     L = cg.laplacian(cg.gallery.communities(rng=0))
     expected = dense_filter(L, lambda lam: (lam <= 1.5) * 1.0) @ np.load("f.npy")
     assert np.abs(y - expected).max() < 1e-9
-    assert found["converged"]
-    assert "itself" in found["filter"]
+    assert numbers["converged"]
+    assert "itself" in numbers["filter"]
 
 
 def test_a_fit_is_applied_within_its_certified_error(folder, capsys):
     arguments = ("--pass", "low:1.5", "--order", "3", "--tol", "1e-4", "-o", "y.npy")
-    found = run_json(capsys, "filter", "@communities", "f.npy", *arguments)
+    numbers = run_json(capsys, "filter", "@communities", "f.npy", *arguments)
     L = cg.laplacian(cg.gallery.communities(rng=0))
     p = cg.design.fit_cayley("low:1.5", 3, L.lmax, weight=L.eigenvalues).polynomial
-    assert (found["order"], found["zoom"]) == (3, pytest.approx(p.zoom))
+    assert (numbers["order"], numbers["zoom"]) == (3, pytest.approx(p.zoom))
     f = np.load("f.npy")
     error = np.linalg.norm(np.load("y.npy") - dense_filter(L, p) @ f, axis=0) / np.linalg.norm(f, axis=0)
-    assert error.max() <= found["error_bound"] <= 1e-4 * found["gain"]
+    assert error.max() <= numbers["error_bound"] <= 1e-4 * numbers["gain"]
 
 
 def test_a_step_on_a_large_graph_is_smooth_and_proved(folder, capsys):
@@ -98,9 +98,9 @@ def test_force_overwrites(folder, capsys):
 @pytest.mark.parametrize("method", ["auto", "exact", "chebyshev", "multigrid", "jacobi"])
 def test_the_method_is_the_one_that_is_asked_for(folder, capsys, method):
     arguments = ("--coeffs", "0.5,-0.25", "--zoom", "0.1", "--method", method, "-o", f"{method}.npy")
-    found = run_json(capsys, "filter", "@communities", "f.npy", *arguments)
+    numbers = run_json(capsys, "filter", "@communities", "f.npy", *arguments)
     if method != "auto":
-        assert found["method"].startswith(method)
+        assert numbers["method"].startswith(method)
     L = cg.laplacian(cg.gallery.communities(rng=0))
     expected = dense_filter(L, cg.CayleyPolynomial([0.5, -0.25], 0.1)) @ np.load("f.npy")
     assert np.linalg.norm(np.load(f"{method}.npy") - expected) <= 1e-5 * np.linalg.norm(expected)
@@ -117,16 +117,16 @@ def test_a_strength_beyond_what_can_be_solved_for_is_one_line(folder, capsys, gr
     call = ["filter", graph, "ramp.npy", "--pass", "tikhonov:1e18", "-o", "y.npy"]
     assert "must have a smaller strength or zoom" in refused(capsys, *call, "--method", "multigrid")
     assert main(call) == 3
-    said = capsys.readouterr().err
-    assert said.startswith("cayleygsp: warning: ")
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("cayleygsp: warning: ")
+    assert message.count("\n") == 1
 
 
 def test_a_signal_without_columns_is_refused_before_work(folder, capsys, monkeypatch):
     np.save("none.npy", np.ones((9, 0)))
     monkeypatch.setattr(filter, "CayleyFilter", None)
-    said = refused(capsys, "filter", "@ring:9", "none.npy", "--coeffs", "1,1", "--zoom", "1", "-o", "y.npy")
-    assert "none.npy" in said
+    message = refused(capsys, "filter", "@ring:9", "none.npy", "--coeffs", "1,1", "--zoom", "1", "-o", "y.npy")
+    assert "none.npy" in message
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy", "none.npy"]
 
 

@@ -10,11 +10,11 @@ from tests.cli.running import run_json
 
 
 def test_info_agrees_with_the_library(capsys):
-    found = run_json(capsys, "info", "@communities", "--laplacian", "normalized")
+    numbers = run_json(capsys, "info", "@communities", "--laplacian", "normalized")
     graph = cg.gallery.communities(rng=0)
-    assert (found["n_vertices"], found["n_edges"]) == (graph.n_vertices, graph.n_edges)
-    assert found["lmax_bound"] == 2.0
-    assert found["lmax_lower"] <= cg.laplacian(graph, "normalized").eigenvalues[-1] * (1 + 1e-12) <= 2.0
+    assert (numbers["n_vertices"], numbers["n_edges"]) == (graph.n_vertices, graph.n_edges)
+    assert numbers["lmax_bound"] == 2.0
+    assert numbers["lmax_lower"] <= cg.laplacian(graph, "normalized").eigenvalues[-1] * (1 + 1e-12) <= 2.0
 
 
 def test_info_draws_the_density(folder, capsys):

@@ -22,11 +22,11 @@ def test_missing_values_are_nan_or_named_by_a_mask(folder, capsys, known):
     call = ("f.npy", "--mask", "mask.txt", "--strength", "0.5", "-o", "b.npy")
     by_mask = run_json(capsys, "inpaint", "@communities", *call)
     expected = cg.tasks.inpaint(cg.gallery.communities(rng=0), np.load("f.npy"), known, 0.5)
-    for found, name in ((by_nan, "a.npy"), (by_mask, "b.npy")):
+    for numbers, name in ((by_nan, "a.npy"), (by_mask, "b.npy")):
         assert np.load(name) == pytest.approx(expected.signals, abs=1e-12)
-        assert found["n_known"] == known.sum()
-        assert found["certificate"] == "proved"
-        assert found["converged"]
+        assert numbers["n_known"] == known.sum()
+        assert numbers["certificate"] == "proved"
+        assert numbers["converged"]
     assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -34,8 +34,8 @@ def test_components_without_a_known_vertex_are_named_or_filled(folder, capsys):
     np.savetxt("w.txt", [[0, 1], [2, 3]], fmt="%d")
     np.savetxt("y.txt", [1.0, np.nan, np.nan, np.nan])
     assert "vertex 2" in refused(capsys, "inpaint", "w.txt", "y.txt", "-o", "x.txt")
-    found = run_json(capsys, "inpaint", "w.txt", "y.txt", "--fill", "-3", "--strength", "0", "-o", "x.txt")
-    assert found["n_filled"] == 2
+    numbers = run_json(capsys, "inpaint", "w.txt", "y.txt", "--fill", "-3", "--strength", "0", "-o", "x.txt")
+    assert numbers["n_filled"] == 2
     assert np.loadtxt("x.txt") == pytest.approx([1, 1, -3, -3])
 
 

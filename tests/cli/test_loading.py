@@ -26,9 +26,9 @@ def test_bad_graphs_are_refused(folder, capsys, name, command):
     (folder / name).write_bytes(content)
     before = sorted(path.name for path in folder.iterdir())
     rest = ["f.npy", "--pass", "low:1", "-o", "out.npy"] if command == "filter" else ["-o", "out.html"]
-    said = refused(capsys, command, name, *rest)
-    assert message in said
-    assert name in said
+    printed = refused(capsys, command, name, *rest)
+    assert message in printed
+    assert name in printed
     assert sorted(path.name for path in folder.iterdir()) == before
 
 

@@ -102,11 +102,11 @@ def test_a_standard_output_that_is_lost_is_one_line_and_exit_code_1(tmp_path, lo
         results.append((case, message, done.codes, done.err))
     alone = as_a_program(tmp_path, ["info", "@ring:8"], ">&-")
     results.append(("alone", MESSAGES["closed"][0], [alone.returncode], alone.stderr))
-    for case, message, codes, said in results:
+    for case, message, codes, printed in results:
         assert codes == [1], case
-        assert said.startswith("cayleygsp: error: "), case
-        assert message in said, case
-        assert said.count("\n") == 1, case
+        assert printed.startswith("cayleygsp: error: "), case
+        assert message in printed, case
+        assert printed.count("\n") == 1, case
 
 
 def test_a_closed_stderr_changes_nothing(tmp_path, loaded):

@@ -36,8 +36,8 @@ def test_a_write_that_fails_is_one_line_and_leaves_the_old_file(folder, capsys, 
 
     (folder / "table.csv").write_text("old")
     monkeypatch.setattr("os.replace", full)
-    said = refused(capsys, "zoom", "@ring:9", "--lowest", "2", "-o", "table.csv", "--force")
-    assert "No space left on device" in said
+    message = refused(capsys, "zoom", "@ring:9", "--lowest", "2", "-o", "table.csv", "--force")
+    assert "No space left on device" in message
     assert (folder / "table.csv").read_text() == "old"
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy", "table.csv"]
 
@@ -72,8 +72,8 @@ def test_a_write_that_fails_leaves_no_other_output_of_the_folder(folder, capsys,
         return write(path, content)
 
     monkeypatch.setattr(type(folder), "write_bytes", full)
-    said = refused(capsys, "zoom", *SEVERAL["zoom"])
-    assert "'a.csv', 'b.png' cannot be written: No space left on device" in said
+    message = refused(capsys, "zoom", *SEVERAL["zoom"])
+    assert "'a.csv', 'b.png' cannot be written: No space left on device" in message
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
 
 
@@ -82,8 +82,8 @@ def test_outputs_go_to_their_folders(folder, capsys):
     (folder / "two").mkdir()
     outputs = ["-o", "one/a.csv", "-o", "two/b.csv", "-o", "one/../c.csv"]
     assert main(["zoom", "@ring:9", "--lowest", "2", *outputs]) == 0
-    found = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.csv") if path.name != "f.csv")
-    assert found == ["c.csv", "one/a.csv", "two/b.csv"]
+    paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.csv") if path.name != "f.csv")
+    assert paths == ["c.csv", "one/a.csv", "two/b.csv"]
     assert sorted(path.name for path in folder.iterdir()) == ["c.csv", "f.csv", "f.npy", "one", "two"]
 
 
@@ -100,14 +100,14 @@ def test_a_second_folder_that_cannot_be_written_leaves_nothing_in_the_first(fold
 
     monkeypatch.setattr("os.replace", refuse)
     call = ["zoom", "@ring:9", "-o", "one/a.csv", "-o", "one/b.csv", "-o", "two/c.csv", "--force"]
-    said = refused(capsys, *call)
-    assert "'one/a.csv', 'one/b.csv', 'two/c.csv' cannot be written: No space left on device" in said
+    message = refused(capsys, *call)
+    assert "'one/a.csv', 'one/b.csv', 'two/c.csv' cannot be written: No space left on device" in message
     assert (folder / "one" / "a.csv").read_text() == "old"
     assert sorted(path.name for path in folder.rglob("*")) == ["a.csv", "f.csv", "f.npy", "one", "two"]
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         ("/proc/out.npy", "'/proc/out.npy' cannot be written"),
         ("x" * 300 + ".npy", "cannot be written: File name too long"),
@@ -118,7 +118,7 @@ def test_a_second_folder_that_cannot_be_written_leaves_nothing_in_the_first(fold
         ("loop.npy", "'loop.npy' cannot be written"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_found_before_work(folder, capsys, monkeypatch, output, said):
+def test_a_place_that_cannot_be_written_is_found_before_work(folder, capsys, monkeypatch, output, message):
     def fail(*args, **kwargs):
         raise AssertionError("the graph was read")
 
@@ -126,7 +126,7 @@ def test_a_place_that_cannot_be_written_is_found_before_work(folder, capsys, mon
     (folder / "full.npy").symlink_to("/dev/full")
     (folder / "loop.npy").symlink_to("loop.npy")
     monkeypatch.setattr("cayleygsp.cli.loading.load_graph", fail)
-    assert said in refused(capsys, "filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", output, "--force")
+    assert message in refused(capsys, "filter", "@ring:9", "f.npy", "--pass", "low:1", "-o", output, "--force")
     assert not (folder / "none").exists()
 
 

@@ -13,12 +13,12 @@ from tests.cli.running import refused, run_json
 
 @pytest.mark.parametrize("name", ["bound", "decay"])
 def test_large_zooms_are_answered(capsys, name):
-    found = run_json(capsys, name, "@ring:9", "--zoom", "1e12", "--order", "2")
+    numbers = run_json(capsys, name, "@ring:9", "--zoom", "1e12", "--order", "2")
     if name == "bound":
-        assert found["needs"]["sharp"] is None
-        assert found["needs"]["series_degree"] is None
+        assert numbers["needs"]["sharp"] is None
+        assert numbers["needs"]["series_degree"] is None
     else:
-        assert found["mass"][-1] == 0
+        assert numbers["mass"][-1] == 0
 
 
 @pytest.mark.parametrize("name", ["bound", "decay", "report"])
@@ -45,15 +45,15 @@ def test_what_the_library_refuses_is_one_line(folder, capsys, monkeypatch, name)
     ],
 )
 def test_orders_have_a_ceiling_with_a_reason(folder, capsys, call, most):
-    said = refused(capsys, *call, str(most + 1))
-    assert re.search(rf"--order .*must be at most {most:,}, as time grows with .*, got {most + 1:,}", said)
+    message = refused(capsys, *call, str(most + 1))
+    assert re.search(rf"--order .*must be at most {most:,}, as time grows with .*, got {most + 1:,}", message)
 
 
 def test_the_command_line_and_the_library_give_one_reason_for_the_ceiling_of_fits(capsys):
-    said = refused(capsys, "design", "--target", "low:1", "--lmax", "4", "--order", str(MAX_CAYLEY_ORDER + 1))
+    message = refused(capsys, "design", "--target", "low:1", "--lmax", "4", "--order", str(MAX_CAYLEY_ORDER + 1))
     with pytest.raises(ValueError, match="time grows with the cube of the order"):
         fit_cayley("low:1", MAX_CAYLEY_ORDER + 1, 4.0)
-    assert "time grows with its cube" in said
+    assert "time grows with its cube" in message
 
 
 @pytest.mark.parametrize("error", [OverflowError("too large"), ZeroDivisionError("division by zero")])
@@ -62,8 +62,8 @@ def test_numbers_that_leave_the_range_are_one_line(folder, capsys, monkeypatch, 
         raise error
 
     monkeypatch.setattr("cayleygsp.bounds.kappa", overflow)
-    said = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv")
-    assert f"the numbers that were given leave the range of double precision: {error}" in said
+    message = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv")
+    assert f"the numbers that were given leave the range of double precision: {error}" in message
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
 
 
@@ -72,6 +72,6 @@ def test_errors_that_cannot_be_drawn_are_one_line(folder, capsys, monkeypatch):
         raise ValueError("`measured` must be finite")
 
     monkeypatch.setattr("cayleygsp.report.bound_figure.draw_bounds", refuse)
-    said = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv", "-o", "b.png")
-    assert "`measured` must be finite" in said
+    message = refused(capsys, "bound", "@ring:9", "--zoom", "1", "--order", "2", "-o", "b.csv", "-o", "b.png")
+    assert "`measured` must be finite" in message
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]

@@ -10,10 +10,10 @@ from tests.cli.running import run_json
 
 
 def test_zoom_gives_the_share_of_the_half_circle(folder, capsys):
-    found = run_json(capsys, "zoom", "@communities", "--zoom", "1", "--zoom", "10", "-o", "z.csv", "-o", "z.png")
+    numbers = run_json(capsys, "zoom", "@communities", "--zoom", "1", "--zoom", "10", "-o", "z.csv", "-o", "z.png")
     lam = np.linalg.eigvalsh(cg.laplacian(cg.gallery.communities(rng=0)).matrix.toarray())
     expected = [2 / np.pi * np.arctan(h * lam[14]) for h in (1.0, 10.0)]
-    assert [row["circle_share"] for row in found["rows"]] == pytest.approx(expected, rel=1e-9)
+    assert [row["circle_share"] for row in numbers["rows"]] == pytest.approx(expected, rel=1e-9)
     table = np.genfromtxt("z.csv", delimiter=",", names=True)
     assert table["circle_share"] == pytest.approx(expected, rel=1e-9)
     assert (folder / "z.png").read_bytes().startswith(b"\x89PNG")

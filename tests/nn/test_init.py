@@ -14,5 +14,5 @@ def test_without_torch_the_message_says_what_to_install():
         "import sys\nsys.modules['torch'] = None\nimport cayleygsp\n"
         "try:\n    import cayleygsp.nn\nexcept ImportError as error:\n    print(error)"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert 'pip install ".[nn]"' in said
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert 'pip install ".[nn]"' in output

@@ -34,22 +34,22 @@ def test_measured_errors_are_those_of_the_dense_filter(small):
 
 def test_needs_are_enough_and_least(small):
     p = cg.CayleyPolynomial([0.2, 0.3, -0.1j], 0.1)
-    found = needs(small, p, 1e-4, 13)
+    result = needs(small, p, 1e-4, 13)
     for kind in ("sharp", "safe"):
-        K = getattr(found, kind)
+        K = getattr(result, kind)
         assert cg.bounds.jacobi_bound(small, p, K, kind).value <= 1e-4
         assert cg.bounds.jacobi_bound(small, p, K - 1, kind).value > 1e-4
-    wider = cg.CayleyPolynomial(p.coeffs, found.affordable_zoom * 1.01)
+    wider = cg.CayleyPolynomial(p.coeffs, result.affordable_zoom * 1.01)
     assert cg.bounds.jacobi_bound(small, wider, 13).value > 1e-4
 
 
 @given(L=laplacians())
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_graph_has_numbers(L):
-    found = find_frequencies(L)
+    result = find_frequencies(L)
     if L.lmax == 0:
         return
-    fits = compare_fits(low_pass(found), 2, L.lmax, found.weight)
+    fits = compare_fits(low_pass(result), 2, L.lmax, result.weight)
     rows = bound_rows(L, fits["Cayley"].polynomial, [1, 5], np.ones(L.n_vertices))
     assert all(row.measured <= row.sharp + row.rounding + 1e-9 for row in rows)
     needs(L, fits["Cayley"].polynomial, 1e-3, 5)

@@ -26,15 +26,15 @@ def scattered(n_single=700, rings=100):
 @pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
 def test_zeros_of_large_graphs_are_counted(kind):
     L = cg.laplacian(scattered(), kind)
-    found = find_frequencies(L, rng=0)
-    assert found.eigenvalues is None
-    assert found.n_zero == 800
-    assert_allclose(found.density.cdf(0.0), 800 / 1100)
-    assert not found.at_shares([0.01, 0.5, 0.72]).any()
+    result = find_frequencies(L, rng=0)
+    assert result.eigenvalues is None
+    assert result.n_zero == 800
+    assert_allclose(result.density.cdf(0.0), 800 / 1100)
+    assert not result.at_shares([0.01, 0.5, 0.72]).any()
     # above, a ring of four has 2, 2, 4 (or 1, 1, 2 of them)
-    two_thirds = found.at_positive_share(0.66)
+    two_thirds = result.at_positive_share(0.66)
     assert two_thirds == pytest.approx(L.lmax / 2, rel=0.1)
-    lowest = found.lowest(15)
+    lowest = result.lowest(15)
     assert (lowest.last, lowest.certificate, lowest.text) == (0.0, "exact", "0")
     assert not L.has_eigenbasis
 
@@ -51,17 +51,17 @@ def test_the_fifteenth_frequency_of_a_large_graph_is_proved_from_above():
 
 def test_where_the_lowest_are_not_computed_they_are_called_estimates(monkeypatch):
     monkeypatch.setattr(module, "LOWEST_VERTICES", 100)
-    found = find_frequencies(cg.laplacian(cg.gallery.grid(40)), rng=0)
-    row = zoom_rows(found, [1.0], 15)[0]
+    result = find_frequencies(cg.laplacian(cg.gallery.grid(40)), rng=0)
+    row = zoom_rows(result, [1.0], 15)[0]
     assert (row.certificate, row.smallest_gap) == ("about", None)
-    assert found.lowest(15).text.startswith("about ")
+    assert result.lowest(15).text.startswith("about ")
 
 
 def test_a_large_share_may_hold_frequencies_that_are_squeezed_together():
     """The zoom 10 gives 95 % of the half circle to the 15 lowest of the communities, and 14 of them are in 5 %."""
-    found = find_frequencies(cg.laplacian(cg.gallery.communities(rng=0)))
-    near, far = zoom_rows(found, [1.0, 10.0], 15)
-    theta = cg.cayley_angle(10.0 * found.eigenvalues[:15])
+    result = find_frequencies(cg.laplacian(cg.gallery.communities(rng=0)))
+    near, far = zoom_rows(result, [1.0, 10.0], 15)
+    theta = cg.cayley_angle(10.0 * result.eigenvalues[:15])
     assert far.circle_share > 0.9
     assert_allclose(far.smallest_gap, np.diff(theta).min() / np.pi)
     assert far.smallest_gap < near.smallest_gap
@@ -77,21 +77,21 @@ def large():
 @given(L=laplacians(), share=st.floats(0.01, 1.0))
 def test_frequencies_at_a_share_of_small_graphs_are_counted(L, share):
     lam = np.clip(eigenpairs(L)[0], 0, L.lmax)
-    found = float(find_frequencies(L).at_shares(share))
+    result = float(find_frequencies(L).at_shares(share))
     slack = 1e-9 * max(L.lmax, 1e-300)
-    assert np.count_nonzero(lam <= found + slack) >= share * lam.size - 1e-6
-    assert np.count_nonzero(lam < found - slack) < share * lam.size + 1e-6
+    assert np.count_nonzero(lam <= result + slack) >= share * lam.size - 1e-6
+    assert np.count_nonzero(lam < result - slack) < share * lam.size + 1e-6
 
 
 def test_frequencies_of_large_graphs_are_estimated_without_eigenvalues(large):
-    L, found = large
-    assert found.eigenvalues is None
+    L, result = large
+    assert result.eigenvalues is None
     assert not L.has_eigenbasis
     k = np.arange(45)
     line = 2 - 2 * np.cos(np.pi * k / 45)  # a grid is a product of two paths
     lam = np.sort((line[:, None] + line).reshape(-1))
     for share in (0.05, 0.25, 0.5, 0.9):
-        estimate = float(found.at_shares(share))
+        estimate = float(result.at_shares(share))
         true_share = np.count_nonzero(lam <= estimate) / lam.size
         # smoothing and 16 probes leave about a hundredth
         assert abs(true_share - share) < 0.02
@@ -99,7 +99,7 @@ def test_frequencies_of_large_graphs_are_estimated_without_eigenvalues(large):
 
 def test_zeros_do_not_count_as_low_frequencies():
     W = sparse.block_diag([cg.gallery.ring(8).W, sparse.csr_array((56, 56))], format="csr")
-    found = find_frequencies(cg.laplacian(W))
-    assert found.n_zero == 57
-    assert float(found.at_shares(0.5)) == pytest.approx(0, abs=1e-12)
-    assert found.at_positive_share(0.1) == pytest.approx(2 - np.sqrt(2))  # the lowest of the ring
+    result = find_frequencies(cg.laplacian(W))
+    assert result.n_zero == 57
+    assert float(result.at_shares(0.5)) == pytest.approx(0, abs=1e-12)
+    assert result.at_positive_share(0.1) == pytest.approx(2 - np.sqrt(2))  # the lowest of the ring

@@ -28,9 +28,9 @@ def test_zoom_rows_match_the_definitions(small):
 
 
 def test_suggested_zooms_give_half_of_the_half_circle(small):
-    found = find_frequencies(small)
-    for h, share in zip(suggested_zooms(found), ZOOM_SHARES, strict=True):
-        assert cg.cayley_angle(h * found.at_positive_share(share)) == pytest.approx(-np.pi / 2)
+    result = find_frequencies(small)
+    for h, share in zip(suggested_zooms(result), ZOOM_SHARES, strict=True):
+        assert cg.cayley_angle(h * result.at_positive_share(share)) == pytest.approx(-np.pi / 2)
 
 
 def test_too_many_lowest_are_refused(small):

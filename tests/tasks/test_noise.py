@@ -14,16 +14,16 @@ from cayleygsp.tasks.traces import Traces
 def test_the_estimate_is_near_and_its_standard_error_honest(graph):
     n, rng = graph.n_vertices, np.random.default_rng(0)
     y = 3.0 + 0.7 * rng.standard_normal((n, 200))
-    found = cg.tasks.estimate_noise(graph, y)
-    assert found.share >= 0.5
-    off = np.abs(found.sigma - 0.7) / found.standard_error
+    estimate = cg.tasks.estimate_noise(graph, y)
+    assert estimate.share >= 0.5
+    off = np.abs(estimate.sigma - 0.7) / estimate.standard_error
     assert 0.5 <= (off <= 1).mean() <= 0.9
     assert (off <= 2).mean() >= 0.9
 
 
 def test_one_signal_gives_one_number():
-    found = cg.tasks.estimate_noise(cg.gallery.ring(50), np.resize([1.0, -1.0], 50))
-    assert isinstance(found.sigma, float)
+    estimate = cg.tasks.estimate_noise(cg.gallery.ring(50), np.resize([1.0, -1.0], 50))
+    assert isinstance(estimate.sigma, float)
     assert cg.tasks.estimate_noise(cg.gallery.ring(50), np.resize([1e200, -1e200], 50)).sigma > 1e199
     with pytest.raises(ValueError, match="`graph` must have edges"):
         cg.tasks.estimate_noise(np.zeros((3, 3)), np.zeros(3))

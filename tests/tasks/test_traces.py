@@ -50,9 +50,9 @@ def test_standard_errors_cover_the_dense_traces(no_eigenbasis):
     lam, _ = eigenpairs(L)
     truth = np.array([g(np.maximum(lam, 0)).sum() for g in RESPONSES])
     rng = np.random.default_rng(0)
-    found = [estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 16, rng, 1e-8) for _ in range(60)]
-    assert not any(one.exact for one in found)
-    values, errors = np.array([one.values for one in found]), np.array([one.standard_errors for one in found])
+    estimates = [estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 16, rng, 1e-8) for _ in range(60)]
+    assert not any(one.exact for one in estimates)
+    values, errors = np.array([one.values for one in estimates]), np.array([one.standard_errors for one in estimates])
     off = np.abs(values - truth) / errors
     # Student's t with 15 degrees of freedom: 95 % within 2.13 standard errors, two thirds within one
     assert ((off <= 2.13).mean(axis=0) >= 0.85).all()
@@ -63,20 +63,20 @@ def test_standard_errors_cover_the_dense_traces(no_eigenbasis):
 def test_the_sketch_makes_traces_of_strong_filters_sharper(no_eigenbasis):
     L = cg.laplacian(cg.gallery.communities(rng=0))
     g = Tikhonov(1e3)  # 15 communities and not much else
-    found = estimate_traces(L, [plain(g)], g, 32, np.random.default_rng(0), 1e-8)
+    estimates = estimate_traces(L, [plain(g)], g, 32, np.random.default_rng(0), 1e-8)
     z = np.random.default_rng(0).choice([-1.0, 1.0], size=(L.n_vertices, 64))
     hutchinson = quadratic_forms(L, [plain(g)], z, 1e-8).values[0]
-    assert found.standard_errors[0] < 0.1 * hutchinson.std(ddof=1) / np.sqrt(64)
+    assert estimates.standard_errors[0] < 0.1 * hutchinson.std(ddof=1) / np.sqrt(64)
 
 
 def test_traces_are_exact_where_the_eigenvalues_are_known():
     L = cg.laplacian(cg.gallery.grid(6, 5))
     lam, _ = eigenpairs(L)
-    found = estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 4, np.random.default_rng(0), 1e-6)
-    assert found.exact
-    assert found.n_probes == 0
-    assert (found.standard_errors == 0).all()
-    assert found.values == pytest.approx([g(np.maximum(lam, 0)).sum() for g in RESPONSES], rel=1e-12)
+    estimates = estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 4, np.random.default_rng(0), 1e-6)
+    assert estimates.exact
+    assert estimates.n_probes == 0
+    assert (estimates.standard_errors == 0).all()
+    assert estimates.values == pytest.approx([g(np.maximum(lam, 0)).sum() for g in RESPONSES], rel=1e-12)
 
 
 def test_forms_of_a_polynomial_with_an_interval_of_its_own(no_eigenbasis):
