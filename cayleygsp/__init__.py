@@ -15,7 +15,7 @@ The instruments: :mod:`bounds` of errors, :mod:`localization` of filters, what a
 :mod:`density`, filter :mod:`design`, and :mod:`coarsening` of graphs.
 
 :mod:`cayleygsp.pygsp_filters` holds the same as a PyGSP filter, :mod:`cayleygsp.plotting` the pictures,
-:mod:`cayleygsp.explorer` a page on which the zoom is moved by hand, :mod:`cayleygsp.nn` the trainable layers
+:mod:`cayleygsp.explorer` an interactive page for the zoom, :mod:`cayleygsp.nn` the trainable layers
 (with torch), :mod:`cayleygsp.distributed` graphs in parts (with dask).
 
 Importing the package loads nothing: each name is loaded when it is first used.

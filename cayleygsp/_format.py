@@ -1,4 +1,4 @@
-"""Numbers as text that does not say more than the number does."""
+"""Numbers as text, rounded so that no claim gets stronger."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class Coarsening:
         return padded
 
     def unpermute(self, signals: ArrayLike) -> Array:
-        """Bring signals of level 0 back into the order of the given graph; what fake vertices hold is left out.
+        """Bring signals of level 0 back into the order of the given graph; values at fake vertices are dropped.
 
         Parameters
         ----------

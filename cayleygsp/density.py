@@ -1,4 +1,4 @@
-r"""The spectral density of a graph: how many of its eigenvalues lie where, without computing them.
+r"""The spectral density of a graph: the distribution of its eigenvalues, without computing them.
 
 The kernel polynomial method: moments :math:`\mu_m = \frac1n \mathrm{tr}\, T_m(\tilde\Delta)` are estimated by random
 probes, damped by Jackson's kernel, and summed to a smooth density. The eigenvalue 0 is there once for each component of

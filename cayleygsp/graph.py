@@ -79,7 +79,7 @@ class Graph:
         labels: Array | None = None,
         name: str = "",
     ) -> Graph:
-        r"""Return a directed graph without its directions.
+        r"""Return the undirected graph of a directed one.
 
         With A the matrix of the directed graph, the weights are :math:`\max(A_{ij}, A_{ji})` or
         :math:`(A_{ij} + A_{ji})/2`; an edge in one direction only keeps its weight or half of it.

@@ -89,7 +89,7 @@ class Laplacian:
 
     @classmethod
     def from_matrix(cls, matrix: Any, kind: LaplacianKind = "combinatorial") -> Laplacian:
-        r"""Take a matrix that already is a Laplacian.
+        r"""Return the Laplacian of a matrix that already is one.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Laplacian:
 
     @cached_property
     def lmax_lower(self) -> float:
-        r"""A number that λ_max is certainly not below: the largest Rayleigh quotient of one vertex or edge.
+        r"""A guaranteed lower bound of λ_max: the largest Rayleigh quotient of one vertex or edge.
 
         For :math:`(e_u - e_v)/\sqrt 2` the quotient is :math:`(\Delta_{uu} + \Delta_{vv})/2 - \Delta_{uv}`.
         """
@@ -260,7 +260,7 @@ class Laplacian:
         return self._casts[dtype]
 
     def kernel_graph(self, dtype: Any, *, reorder: bool = True) -> KernelGraph:
-        """Return Δ as the compiled loops want it; made once for each precision.
+        """Return Δ in the form that the compiled loops read; made once for each precision.
 
         Parameters
         ----------
@@ -282,18 +282,18 @@ class Laplacian:
         return check_signals(signals, self.n_vertices)
 
     def sum_series(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and a word on the way there.
+        r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and a note on how.
 
         The arguments are those of :func:`cayleygsp.engine.recurrence.sum_series`; of the same precision as the work.
         """
         return sum_series(self.kernel_graph(dtype), lmax, coeffs, f, dtype), ""
 
     def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, and a word on the way there."""
+        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, and a note on how."""
         return sum_series_adjoint(self.kernel_graph(dtype), lmax, coeffs, f, dtype), ""
 
     def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
-        """Look for λ_max with a Lanczos run; no more than four vectors are kept.
+        """Estimate λ_max by a Lanczos run; no more than four vectors are kept.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Cayley filters for people who work in PyGSP: a ``pygsp.filters.Filter`` with a tolerance in place of an order."""
+"""Cayley filters for PyGSP: a ``pygsp.filters.Filter`` with a tolerance in place of an order."""
 
 from __future__ import annotations
 

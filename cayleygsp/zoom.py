@@ -1,4 +1,4 @@
-r"""What the spectral zoom h does to frequencies: where they go on the circle, and how far apart.
+r"""The effect of the spectral zoom h: where it maps frequencies on the unit circle, and how well it separates them.
 
 The Cayley transform takes a frequency λ ≥ 0 to the angle :math:`\theta = -2\,\mathrm{arccot}(h\lambda)` on the lower
 half of the unit circle, from −π at λ = 0 to 0 at infinity. On the circle a Cayley polynomial of order r is a
@@ -122,7 +122,7 @@ def best_zoom(low: float, high: float) -> float:
 
 @dataclass(frozen=True)
 class Separation:
-    r"""How well polynomials of one order can tell two frequencies apart at one zoom.
+    r"""How well polynomials of one order separate two frequencies at one zoom.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Separation:
 
 
 def separation(first: float, second: float, zoom: float, order: int) -> Separation:
-    r"""Say whether order r can tell two frequencies apart: be 1 at the one, 0 at the other, and nowhere beyond ±1.
+    r"""Return how well order r separates two frequencies: 1 at the one, 0 at the other, within ±1 on the circle.
 
     Parameters
     ----------

@@ -14,14 +14,16 @@ from cayleygsp.cli.outputs import array_bytes, png_bytes
 from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
 from cayleygsp.cli.printing import json_text
 from cayleygsp.cli.results import Results
-from cayleygsp.design import Fit, parse_target
+from cayleygsp.design import MAX_CAYLEY_ORDER, Fit, parse_target
 
 
 def design_command(
     target: Annotated[str, typer.Option("--target", help=f"Target of the fit: {TARGET_TEXTS}")],
     laplacian: LaplacianOptions,
     outputs: OutputOptions,
-    order: Annotated[int, typer.Option("--order", min=1, help="Order r of the Cayley polynomial.")] = 4,
+    order: Annotated[
+        int, typer.Option("--order", min=1, help=f"Order r of the Cayley polynomial, at most {MAX_CAYLEY_ORDER}.")
+    ] = 4,
     graph: Annotated[
         str | None, typer.Option("--graph", help="Fit over the frequencies of this graph, file or built-in.")
     ] = None,

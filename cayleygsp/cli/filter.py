@@ -149,7 +149,7 @@ def _check_response(passing: str | None, polynomial: PolynomialOptions, method: 
 
 
 def _applies(method: Method, passing: str) -> bool:
-    """Say whether a method applies a target as it is: multigrid solves for the poles of a rational response."""
+    """Return whether a method applies a target as it is: multigrid solves for the poles of a rational response."""
     if method == Method.multigrid:
         response = parse_target(passing, 1.0).response()
         return response is not None and response.rational_form is not None

@@ -40,7 +40,7 @@ def inpaint_command(
         float | None,
         typer.Option("--fill", help="Value in components without a known one. Default: such components are an error."),
     ] = None,
-    tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative, in the energy norm.")] = 1e-6,
+    tol: Annotated[float, typer.Option("--tol", help="Relative error allowed, in the energy norm.")] = 1e-6,
 ) -> None:
     """Fill in the missing values of a signal: the smooth signal that fits the known ones.
 

@@ -20,6 +20,7 @@ from cayleygsp.cli.loading import graph_line, load, vertices_text
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_fit_order
 from cayleygsp.cli.results import Results
+from cayleygsp.design import MAX_CAYLEY_ORDER
 from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 def report_command(
     graph: GraphOptions,
     outputs: OutputOptions,
-    order: Annotated[int, typer.Option("--order", min=1, help="Order of the filter that is designed.")] = 4,
+    order: Annotated[
+        int, typer.Option("--order", min=1, help=f"Order of the designed filter, at most {MAX_CAYLEY_ORDER}.")
+    ] = 4,
 ) -> None:
     """Write a self-contained HTML report on a graph.
 

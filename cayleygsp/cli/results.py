@@ -41,7 +41,7 @@ class Results:
         }
 
     def wants(self, ending: str) -> bool:
-        """Say whether a file with this ending is to be written."""
+        """Return whether a file with this ending is to be written."""
         return ending in self._endings.values()
 
     def progress(self, n_steps: int) -> AbstractContextManager[Callable[..., None]]:

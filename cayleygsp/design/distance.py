@@ -172,5 +172,5 @@ def _at_samples(wave: Wave, problem: Problem) -> float:
 
 
 def _counts(target: Callable[..., Any], lam: FloatArray) -> Any:
-    """Say which frequencies lie outside the transition bands of the target."""
+    """Return which frequencies lie outside the transition bands of the target."""
     return target.weight(lam) > 0 if isinstance(target, Target) else np.ones(lam.shape, dtype=bool)

@@ -30,7 +30,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification(ShortRepr):
-    """A filter that was found from signals, and how certain it is.
+    """A Cayley filter identified from signals, with its residual and the uncertainty of its zoom.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-r"""What pairs of signals say of the filter between them: its values at single frequencies, and what no filter explains.
+r"""Estimates from pairs of signals: the filter's values at single frequencies, and the part that no filter explains.
 
 For a filter g, :math:`\|Y - g(\Delta)X\|^2` is a sum over frequencies. In the eigenbasis the part at λ is
 :math:`(a\, g(\lambda) - b)^2` with a the norm of the input there and b the output along it, and the square of an output

@@ -53,7 +53,7 @@ def make_target(name: str, **parameters: float) -> Target:
 
 
 def parse_target(text: str, lmax: float | None = None) -> Target:
-    r"""Read a target from a short text, as a command line has it: a name and its parameters between colons.
+    r"""Return the target that a short text describes, as on the command line: a name and parameters between colons.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _read_number(word: str, text: str, parameter: str, lmax: float | None) -> fl
 
 
 def as_target(target: Kernel | str, lmax: float) -> Callable[..., Any]:
-    """Return a target as a function whose values are checked; texts are read.
+    """Return a target as a function whose values are checked; a text is parsed.
 
     Examples
     --------

@@ -89,7 +89,7 @@ class Problem:
 
 
 def graph_weight(L: Laplacian, weight: GraphWeight = "auto", rng: np.random.Generator | int | None = None) -> Weight:
-    """Return what a fit for one graph should weigh by.
+    """Return the weight of a fit for one graph: its eigenvalues, their density, or all frequencies alike.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""More targets that users name: regularisation and bumps."""
+"""Targets of fits, by name: Tikhonov regularisation and Gaussian bumps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Tikhonov(Target):
         return self.response()(eigenvalues)
 
     def response(self) -> Response:
-        """Return the regularisation with its proof."""
+        """Return the regularisation as a response with proved errors."""
         return responses.Tikhonov(self.strength, self.power)
 
     def pieces(self, lmax: float) -> tuple[Piece, ...]:
@@ -103,7 +103,7 @@ class Gaussian(Target):
         return self.response()(eigenvalues)
 
     def response(self) -> Response:
-        """Return the bump with its proof."""
+        """Return the bump as a response with proved errors."""
         return responses.Gaussian(self.center, self.width)
 
     def pieces(self, lmax: float) -> tuple[Piece, ...]:

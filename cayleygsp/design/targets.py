@@ -1,4 +1,4 @@
-"""Responses that users name: steps, bands, heat and wavelets."""
+"""Targets of fits, by name: steps, bands, heat and wavelets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Piece:
 
 
 class Target(ABC):
-    """A function of frequency with the places where something happens; the base of the named targets.
+    """Base class of the targets: a function of frequency, and the frequencies at which it changes.
 
     A target of your own needs ``features`` and ``__call__``. What is said of fits to it rests on samples, unless it
     also gives ``pieces``, ``slope`` and ``slope_bounds``.
@@ -163,7 +163,7 @@ class _Band(Target):
         return tuple(piece for piece in solid if piece.low < piece.high or self._has_value(piece))
 
     def _has_value(self, piece: Piece) -> bool:
-        """Say whether a piece of one frequency is one: a step has only one of its two values at its cutoff."""
+        """Return whether a piece of one frequency is one: a step has only one of its two values at its cutoff."""
         return bool(self(piece.low) == piece.value)
 
     def slope(self, eigenvalues: ArrayLike) -> FloatArray:
@@ -342,7 +342,7 @@ class Heat(_Scaled):
     scale: float
 
     def response(self) -> Response:
-        """Return the heat kernel with its proof."""
+        """Return the heat kernel as a response with proved errors."""
         return responses.Heat(self.scale)
 
     def _shape(self, x: FloatArray) -> FloatArray:
@@ -378,7 +378,7 @@ class MexicanHat(_Scaled):
     scale: float
 
     def response(self) -> Response:
-        """Return the wavelet with its proof."""
+        """Return the wavelet as a response with proved errors."""
         return responses.MexicanHat(self.scale)
 
     def _shape(self, x: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-r"""Polynomials as waves on a circle: where their derivatives are known, and so what they do between samples.
+r"""Polynomials as trigonometric ones on a circle, whose derivatives bound them between samples.
 
 Both families are trigonometric polynomials of an angle u that grows with frequency,
 

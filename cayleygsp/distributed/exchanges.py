@@ -1,4 +1,4 @@
-"""How many degrees the parts of a graph do for one exchange, and what they exchange then."""
+"""Plans of exchanges: how many degrees the parts compute for one exchange, and which values they exchange."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the parts in a folder are those of one undirected graph: looked at before any work is done."""
+"""Checks, before any work, that the parts in a folder are those of one undirected graph."""
 
 from __future__ import annotations
 

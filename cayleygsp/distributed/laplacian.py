@@ -130,7 +130,7 @@ class DistributedLaplacian(Laplacian):
         degrees_per_exchange: int | None = None,
         keep_every: int = KEEP_EVERY,
     ) -> DistributedLaplacian:
-        """Cut a graph that is in memory.
+        """Return the Laplacian of a graph in memory, cut into parts.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class DistributedLaplacian(Laplacian):
         degrees_per_exchange: int | None = None,
         keep_every: int = KEEP_EVERY,
     ) -> DistributedLaplacian:
-        """Take parts that are in a folder, as :func:`cut_edges` or :meth:`from_graph` write them.
+        """Return the Laplacian of the parts in a folder, as :func:`cut_edges` or :meth:`from_graph` write them.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class DistributedLaplacian(Laplacian):
         return other
 
     def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
-        """Look for λ_max with a Lanczos run in parts, see :meth:`Laplacian.lanczos_bound`."""
+        """Estimate λ_max by a Lanczos run in parts, see :meth:`Laplacian.lanczos_bound`."""
         return self._spectrum().lanczos(
             check_integer(n_steps, "n_steps", at_least=1),
             int(np.random.default_rng(rng).integers(2**31)),
@@ -308,7 +308,7 @@ class DistributedLaplacian(Laplacian):
         return self._exchanges.cheapest_hops(most, n_columns, dtype)
 
     def sum_series(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and how it was done.
+        r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and a note on how.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class DistributedLaplacian(Laplacian):
         return self._gathered(f, len(coeffs), dtype, lambda pieces: self.sum_pieces(lmax, coeffs, pieces, m, dtype))
 
     def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence for all filters, and how.
+        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence, and a note on how.
 
         Parameters
         ----------
@@ -396,7 +396,7 @@ class DistributedLaplacian(Laplacian):
         return Program(self.kind, lmax, coeffs, dtype, exchange.hops, self.executor.n_threads), exchange
 
     def exchanged_bytes(self, degree: int, n_columns: int = 1, dtype: Any = np.float64) -> int:
-        """Return the bytes that go from part to part for a series, by the count of the values.
+        """Return the number of bytes that the parts exchange for a series, by the count of the values.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What is done on one part: functions of plain arrays, called wherever the part is."""
+"""The work on one part: functions of plain arrays, called where the part is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A partition that is made while edges go by."""
+"""A partition made in one pass over the edges."""
 
 from __future__ import annotations
 

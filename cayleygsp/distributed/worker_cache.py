@@ -1,4 +1,4 @@
-"""What a process has prepared for the parts that it works on: made once, and dropped when there is too much of it."""
+"""A cache, limited in size, of what a process has prepared for its parts."""
 
 from __future__ import annotations
 

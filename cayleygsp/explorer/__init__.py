@@ -1,4 +1,4 @@
-r"""One page on which the zoom of a Cayley filter is moved by hand: the graph, its frequencies, a filtered impulse.
+r"""An interactive page for the zoom of a Cayley filter: the graph, its frequencies, a filtered impulse.
 
 :func:`explorer_page` returns a page that needs neither network nor server. It carries the Laplacian, no eigenvectors:
 the page computes the terms :math:`T_k(\tilde\Delta)\delta_m` of the vertex that is clicked by the recurrence of the

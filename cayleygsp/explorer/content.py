@@ -1,4 +1,4 @@
-"""All that a page is told: the graph, its frequencies, filters, and where to start."""
+"""The content of a page: the graph, its frequencies, filters, and the state at the start."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LABEL_LENGTH, _LABELS_LENGTH = 40, 400_000
 
 @dataclass(frozen=True)
 class NamedFilter:
-    """A filter of one's own that the page offers beside the presets.
+    """A filter with a name, which the page offers beside the presets.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def page_content(
     start: Start,
     rng: np.random.Generator | int | None,
 ) -> dict[str, Any]:
-    """Return what the page is told, as JSON takes it.
+    """Return the content of the page, ready for JSON.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where the vertices of a graph without coordinates are drawn.
+"""A layout for graphs without coordinates.
 
 Distances to a few vertices far apart, reduced to their two main directions, unfold a graph (Harel and Koren, "Graph
 drawing by high-dimensional embedding", 2002). From there, edges pull and all vertices push each other away (Fruchterman

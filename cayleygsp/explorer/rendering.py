@@ -37,7 +37,7 @@ def explorer_page(
     order: int = 8,
     rng: np.random.Generator | int | None = 0,
 ) -> str:
-    r"""Return one page on which zoom, filter and vertex are moved by hand; it needs neither network nor server.
+    r"""Return an interactive HTML page for zoom, filter and vertex, which needs neither network nor server.
 
     It shows the graph with the filtered impulse :math:`g(\Delta)\delta_m`, the frequencies on the half circle, the
     response over λ and over the unrolled half circle, how the impulse decays over hops, and the degree of the
@@ -101,7 +101,7 @@ def explorer_page(
 
 
 def write_explorer(path: str | os.PathLike[str], graph: GraphLike, **options: Any) -> Path:
-    """Write the page of :func:`explorer_page` to a file; one that is there is replaced.
+    """Write the page of :func:`explorer_page` to a file; an existing file is replaced.
 
     Parameters
     ----------

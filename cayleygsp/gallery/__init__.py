@@ -1,4 +1,4 @@
-"""Graphs to try things on: the ones of the CayleyNets paper, and those whose spectrum is known by heart."""
+"""Example graphs: those of the CayleyNets paper, graphs with a known spectrum, and random networks."""
 
 from cayleygsp.gallery.neighbours import mnist_grid, sensor
 from cayleygsp.gallery.networks import collaboration, scale_free

@@ -1,4 +1,4 @@
-"""Where vertices are drawn that have no place of their own."""
+"""Layouts of vertices without coordinates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader takes from a file, and what it is asked for."""
+"""The content that a reader returns, and the request that it is given."""
 
 from __future__ import annotations
 

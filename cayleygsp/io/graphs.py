@@ -22,7 +22,7 @@ from cayleygsp.io.matrix_market import read_mtx
 def read_graph(
     path: str | os.PathLike[str], *, variable: str | None = None, symmetrize: Symmetrize | None = None
 ) -> Graph:
-    r"""Return the graph in a file; the ending of its name tells the format.
+    r"""Return the graph in a file; the file extension selects the format.
 
     ============================================  ======================================================
     ending                                        content

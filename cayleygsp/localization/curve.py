@@ -130,7 +130,7 @@ def fit_decay(mass: FloatArray, floor: float = 0.0) -> DecayFit:
 
 
 def chebyshev_of_same_order(filter: GraphFilter, order: int | None = None) -> ChebyshevFilter:
-    r"""Return the Chebyshev filter of the same order through the same response, to compare with.
+    r"""Return the Chebyshev filter of the same order that interpolates the same response, for comparison.
 
     It interpolates the response at the r + 1 Chebyshev points of [0, lmax], which is nearly the best that a
     polynomial of degree r can do there, and it reaches exactly r hops.

@@ -69,7 +69,7 @@ class FilterMethod(ABC):
         return np.full(len(self.gains), np.inf)
 
     def reaches_tolerance(self, tol: float | None) -> bool:
-        """Say whether errors are expected to be within ``tol``."""
+        """Return whether errors are expected to be within ``tol``."""
         return tol is None or bool((self.expected_errors() <= tol).all())
 
     def sample_seconds(self, n_signals: int) -> float | None:
@@ -120,7 +120,7 @@ def filter_gains(L: Laplacian, responses: Sequence[Response]) -> FloatArray:
 
 
 def within_single_range(*sizes: float) -> bool:
-    """Say whether computing with numbers of these sizes stays well inside the range of single precision."""
+    """Return whether computing with numbers of these sizes stays well inside the range of single precision."""
     return all(size == 0 or 1 / _SINGLE_RANGE <= size <= _SINGLE_RANGE for size in sizes)
 
 

@@ -28,7 +28,7 @@ _SAMPLED_DEGREES = 24
 
 
 def _is_polynomial(response: Response) -> bool:
-    """Say whether a response is its own series, everywhere."""
+    """Return whether a response is its own series, everywhere."""
     return response.poles is not None and response.poles.size == 0
 
 
@@ -94,7 +94,7 @@ class ChebyshevMethod(FilterMethod):
         self._certify(L, responses)
 
     def _certify(self, L: Laplacian, responses: Sequence[Response]) -> None:
-        """Say what the bounds rest on."""
+        """Return what the bounds rest on."""
         reached = self._spectrum[1] <= self.series[0].lmax or all(_is_polynomial(g) for g in responses)
         sure = self.series[0].lmax >= L.lmax_bound or (L.has_eigenbasis and reached)
         self.certificate = weakest([*(series.certificate for series in self.series), "proved" if sure else "estimated"])

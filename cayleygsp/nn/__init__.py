@@ -1,4 +1,4 @@
-"""Trainable layers in torch: what the core filters with, with parameters and gradients.
+"""Trainable layers in torch: the filters of the core, with parameters and gradients.
 
 - :class:`CayleyConv` and :class:`ChebConv` are convolutions in the manner of PyTorch Geometric's:
   ``layer(x, edge_index)``, or ``layer(x, laplacian)`` with a Laplacian prepared once;

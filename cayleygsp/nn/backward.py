@@ -1,4 +1,4 @@
-"""What autograd is handed: the gradients that are wanted, and None in the places of all other inputs."""
+"""Gradients as autograd takes them: those that are needed, and None in the places of all other inputs."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ class CayleyConv(FramedConv):
         glorot_like(self.weight, power, generator)
 
     def extra_repr(self) -> str:
-        """Say the sizes and what is not the default."""
+        """Return the sizes and the settings that are not the default, for ``repr``."""
         sizes = f"{self.in_channels}, {self.out_channels}, order={self.order}"
         parts = [sizes, f"normalization={self.normalization}", f"method={self.method}"]
         if self.method == "jacobi":

@@ -50,7 +50,7 @@ class ChannelMix(nn.Module):
         return torch.nn.functional.linear(x, self.weight)
 
     def extra_repr(self) -> str:
-        """Say the shape."""
+        """Return the shape, for ``repr``."""
         return f"{-1 if self.is_lazy else self.weight.shape[1]}, {self.out_channels}"
 
     def _save_to_state_dict(self, *args: Any, **kwargs: Any) -> None:

@@ -197,7 +197,7 @@ class ChebConv(GraphConv):
         return combine_terms(x, self.weight, laplacian)
 
     def extra_repr(self) -> str:
-        """Say the sizes."""
+        """Return the sizes, for ``repr``."""
         sizes = f"{self.in_channels}, {self.out_channels}, K={self.order + 1}, normalization={self.normalization}"
         return sizes if self.method == "recurrence" else f"{sizes}, method={self.method}"
 

@@ -84,7 +84,7 @@ class ChebyshevFeatures(Features):
         return power_coefficients(order + 1, zoom, self.lmax, self.tol).coeffs.shape[1]
 
     def covers(self, order: int, zoom: float) -> bool:
-        """Say whether the terms are enough for filters of this order and zoom.
+        """Return whether the terms are enough for filters of this order and zoom.
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors
 
 
 def is_traced(x: Tensor) -> bool:
-    """Say whether what is done with x is recorded or transformed, so that it must be operations of torch."""
+    """Return whether what is done with x is recorded or transformed, so that it must be operations of torch."""
     plain = not torch.compiler.is_compiling() and type(x) is Tensor and x.device.type != "meta"
     return not plain or bool(torch._C._functorch.maybe_current_level())
 

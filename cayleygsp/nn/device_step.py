@@ -22,7 +22,7 @@ _FORCED: ContextVar[bool] = ContextVar("torch_operations", default=False)
 
 
 def uses_loops(x: Tensor) -> bool:
-    """Say whether the compiled loops work on this tensor: on the CPU, unless :func:`torch_operations` says no."""
+    """Return whether the compiled loops work on this tensor: on the CPU, unless :func:`torch_operations` says no."""
     return x.device.type == "cpu" and not _FORCED.get()
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 def asks_for_gradient(edge_weight: Tensor | None) -> bool:
-    """Say whether weights are to get a gradient in what is computed now."""
+    """Return whether weights are to get a gradient in what is computed now."""
     return isinstance(edge_weight, Tensor) and edge_weight.requires_grad and torch.is_grad_enabled()
 
 

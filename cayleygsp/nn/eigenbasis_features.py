@@ -14,7 +14,7 @@ from cayleygsp.responses.basis import power_basis, zoom_derivative
 
 
 class EigenbasisFeatures(BlockFeatures):
-    r"""The spectrum :math:`\Phi^\top X` of many signals that do not change in training: the method "exact" for them.
+    r"""The spectrum :math:`\Phi^\top X` of many signals that do not change in training, for the method "exact".
 
     A step multiplies it with the basis functions and with Φ; neither a product with :math:`\Phi^\top` nor a way back
     is needed. The signals take as much memory as they do, the eigenbasis that of a dense matrix: for small graphs.

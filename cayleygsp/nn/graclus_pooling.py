@@ -170,7 +170,7 @@ class GraclusPooling(nn.Module):
         return padded.index_copy(-2, self.position, x)
 
     def unpermute(self, x: Tensor) -> Tensor:
-        """Bring signals of level 0 back into the order of the given graph; what fake vertices hold is left out.
+        """Bring signals of level 0 back into the order of the given graph; values at fake vertices are dropped.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class GraclusPooling(nn.Module):
         return x.index_select(-2, self.position)
 
     def extra_repr(self) -> str:
-        """Say the sizes, the levels and the operation."""
+        """Return the sizes, the levels and the operation, for ``repr``."""
         sizes = f"{self.in_vertices}, {self.out_vertices}"
         padded = "" if self.padded else ", padded=False"
         return f"{sizes}, level={self.level}, n_levels={self.n_levels}, op={self.op!r}{padded}"

@@ -1,4 +1,4 @@
-"""What tells one graph from another: which objects, in which version, and a checksum of their numbers."""
+"""Keys that identify graphs: their objects, the versions of these, and a checksum of their numbers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class GraphKey:
         return all(reference() is not None for reference in self.references)
 
     def matches(self, other: GraphKey) -> bool:
-        """Say whether the same objects are still there, unchanged."""
+        """Return whether the same objects are still there, unchanged."""
         return self.facts == other.facts and self.is_alive
 
 

@@ -98,7 +98,7 @@ class GraphLaplacian(nn.Module):
     def from_laplacian(
         cls, laplacian: Laplacian, *, dtype: torch.dtype = torch.float64, device: Any = None
     ) -> GraphLaplacian:
-        """Take a Laplacian of the core.
+        """Return the prepared form of a Laplacian of the core.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class GraphLaplacian(nn.Module):
         lambda_max: Any = None,
         dtype: torch.dtype | None = None,
     ) -> GraphLaplacian:
-        r"""Take edges as PyTorch Geometric has them.
+        r"""Return the prepared Laplacian of edges in the form of PyTorch Geometric.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class GraphLaplacian(nn.Module):
 
     @classmethod
     def from_data(cls, data: Any, *, normalization: str | None = "sym", dtype: Any = None) -> GraphLaplacian:
-        """Take a ``Data`` or ``Batch`` of PyTorch Geometric, or anything with the same attributes.
+        """Return the prepared Laplacian of a ``Data`` or ``Batch`` of PyTorch Geometric, or of an object like them.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class GraphLaplacian(nn.Module):
         return int(self.diagonal.shape[0])
 
     def extra_repr(self) -> str:
-        """Say how large the graph is."""
+        """Return the size of the graph, for ``repr``."""
         lmax = "unknown" if self.bound is None else f"{self.bound:.6g}"
         return (
             f"n_vertices={self.n_vertices}, n_entries={self.indices.shape[0]}, "
@@ -316,7 +316,7 @@ class GraphLaplacian(nn.Module):
 
 
 def _are_equal(given: Tensor | None, buffer: Tensor | None) -> bool:
-    """Say whether a state has the numbers that stand in a buffer, in the same precision."""
+    """Return whether a state has the numbers that stand in a buffer, in the same precision."""
     if given is None or buffer is None or given.device.type == "meta" or buffer.device.type == "meta":
         return given is buffer
     return given.dtype == buffer.dtype and given.shape == buffer.shape and torch.equal(given.to(buffer.device), buffer)

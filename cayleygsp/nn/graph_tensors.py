@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class GraphTensors(NamedTuple):
-    """A graph as the recurrences want it.
+    """A graph in the form that the recurrences read.
 
     Row i of the scaled matrix is ``scale[i] * (diagonal[i] * t[i] - sum(values * t[indices])) - t[i]``, the sum going
     from ``indptr[i]`` to ``indptr[i + 1]``. A matrix that is not symmetric has in addition the rows of its transposed:

@@ -59,7 +59,7 @@ class GraphConv(nn.Module, metaclass=LayerType):
             self.register_parameter("bias", None)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Say how to pickle and copy the layer: by the class that is there with and without PyTorch Geometric."""
+        """Return how to pickle and copy the layer: by the class that is there with and without PyTorch Geometric."""
         state = cast(tuple[Any, ...], super().__reduce_ex__(protocol))[2]
         return restored, (without_message_passing(type(self)),), state
 

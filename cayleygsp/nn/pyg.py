@@ -26,7 +26,7 @@ class _Explained(GraphConv, MessagePassing):
     _apply_sigmoid: bool
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Say how to pickle and copy the layer: without what only PyTorch Geometric can read."""
+        """Return how to pickle and copy the layer: without what only PyTorch Geometric can read."""
         made, arguments, state = super().__reduce_ex__(protocol)
         state = {name: value for name, value in state.items() if name != "inspector"}
         state["_modules"] = {name: value for name, value in state["_modules"].items() if name != "aggr_module"}

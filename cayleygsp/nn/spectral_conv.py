@@ -182,7 +182,7 @@ class SpectralConv(nn.Module):
         return y if self.bias is None else y + self.bias
 
     def extra_repr(self) -> str:
-        """Say the channels and the sizes."""
+        """Return the channels and the sizes, for ``repr``."""
         n_vertices = "" if self.eigenvectors is None else f", n_vertices={self.eigenvectors.shape[0]}"
         return (
             f"{self.in_channels}, {self.out_channels}, n_eigenvectors={self.n_eigenvectors}, "

@@ -106,7 +106,7 @@ def density(
     ax: Axes | None = None,
     **kwargs: Any,
 ) -> Axes:
-    """Draw how many frequencies of a graph lie where, per unit of frequency.
+    """Draw the density of a graph's frequencies, per unit of frequency.
 
     Parameters
     ----------

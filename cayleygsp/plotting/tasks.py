@@ -1,4 +1,4 @@
-"""What tasks did: the curve of a criterion over strengths, the convergence of a solve, the bands of features."""
+"""Pictures of tasks: the curve of a criterion over strengths, the convergence of a solve, the bands of features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section on what it takes to apply a filter."""
+"""The section on the cost of applying a filter."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def gain_text(rows: Sequence[BoundRow]) -> str:
 
 
 def needs_text(needed: Needs) -> str:
-    """Return in words what it takes to keep an error."""
+    """Return in words the sweeps, products and zooms that keep an error."""
     names = {"sharp": needed.sharp, "safe": needed.safe, "paper": needed.paper}
     parts = [f"{'no known number' if K is None else f'{K:,}'} by the {kind} bound" for kind, K in names.items()]
     sweeps = f"To keep an error of {format_tol(needed.atol)}, sweeps per power: {', '.join(parts)}."

@@ -15,7 +15,7 @@ __all__ = ["bound_table", "bounds_section", "draw_bounds", "needs_text"]
 
 
 def bounds_section(L: Laplacian, polynomial: CayleyPolynomial, rows: Sequence[BoundRow], needed: Needs) -> Section:
-    """Return what is proved of the Jacobi scheme, what was measured, and what it takes to keep an error."""
+    """Return the section on the Jacobi scheme: proved bounds, measured errors, and the sweeps that keep an error."""
     text = (
         "The paper applies a Cayley filter by K Jacobi sweeps per power. For this filter and zoom "
         f"κ {_equals(kappa_text(L, polynomial.zoom))}. Errors are ‖Gf − y‖/‖f‖, measured on one signal against a "

@@ -12,7 +12,7 @@ __all__ = ["decay_numbers", "decay_section", "decay_table", "decay_text", "draw_
 
 
 def decay_section(curve: Decay, vertex: int) -> Section:
-    """Return how far the filter reaches about one vertex."""
+    """Return the section on the decay of the filter around one vertex."""
     text = (
         f"The filter seen from vertex {vertex:,}: how much of the 2-norm of its answer to a unit impulse there is more "
         "than k hops away. A Cayley filter can reach every vertex of the component."

@@ -14,7 +14,7 @@ __all__ = ["draw_half_circles", "draw_resolution", "zoom_section", "zoom_table"]
 
 
 def zoom_section(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -> tuple[Section, list[ZoomRow]]:
-    """Return the spectrum on the half circle and what each zoom resolves."""
+    """Return the section on the spectral zoom: the half circle and the resolution of each zoom."""
     rows = zoom_rows(frequencies, zooms, n_lowest)
     known = frequencies.eigenvalues is not None
     lowest = "The lowest frequency goes" if n_lowest == 1 else f"The lowest {n_lowest:,} frequencies go"

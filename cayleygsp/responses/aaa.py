@@ -1,4 +1,4 @@
-r"""Rational approximation of a function from its samples: the AAA algorithm, and what has to be looked at after it.
+r"""Rational approximation of a function from its samples: the AAA algorithm, and checks of its result.
 
 AAA (Nakatsukasa, Sète and Trefethen, 2018; here scipy's) finds the poles. Those that lie on the interval belong to
 no approximation but to rounding (Froissart doublets) and are dropped, the others are made real or conjugate, and their
@@ -37,7 +37,7 @@ _REAL = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class PartialFractions:
-    """What was found: poles with their residues, the constant, and the largest distance that was seen.
+    """Partial fractions: poles with their residues, the constant, and the largest distance that was seen.
 
     Attributes
     ----------

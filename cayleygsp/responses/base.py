@@ -1,4 +1,4 @@
-"""What every response says of itself, by which methods, bounds and filters ask; sums and products of responses."""
+"""The protocol of responses, which methods, bounds and filters rely on; sums and products of responses."""
 
 from __future__ import annotations
 

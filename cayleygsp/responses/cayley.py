@@ -167,7 +167,7 @@ class CayleyPolynomial(Response):
         return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding, lmin=lmin)
 
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
-        """Return a number N of samples beyond which the series is worth less than a hundredth of ``atol``."""
+        """Return a number N of samples beyond which the series contributes less than a hundredth of ``atol``."""
         if lmax == lmin:
             return 0.0
         scale = float(np.abs(self.coeffs).sum())
@@ -191,7 +191,7 @@ class CayleyPolynomial(Response):
         return tails
 
     def tail_degree(self, lmax: float, atol: float, *, lmin: float = 0.0) -> int:
-        """Return a degree at which the poles alone say that the tail is at most ``atol``, or the series has ended."""
+        """Return a degree at which, by the poles alone, the tail is at most ``atol``, or the series has ended."""
         degree = super().tail_degree(lmax, atol, lmin=lmin)
         if lmax == lmin:
             return degree

@@ -80,7 +80,7 @@ class ChebyshevPolynomial(Response):
         return float(self._series.degree)
 
     def on_interval(self, lmin: float, lmax: float) -> ChebyshevSeries:
-        """Return the same polynomial as a series on another interval: r + 1 samples say all of it, but for rounding."""
+        """Return the same polynomial as a series on another interval, from r + 1 samples: exact but for rounding."""
         own = self._series
         if (lmin, lmax) == (own.lmin, own.lmax):
             return own

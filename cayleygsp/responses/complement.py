@@ -1,4 +1,4 @@
-r"""What is missing to a tight frame: :math:`\sqrt{b - \sum_i g_i^2}`.
+r"""The response that completes a bank to a tight frame: :math:`\sqrt{b - \sum_i g_i^2}`.
 
 Let p be a Chebyshev series of the sum with :math:`|\sum g_i^2 - p| \le e`, and :math:`q = b - p \ge m > e` on the
 interval. For z on :math:`E_\rho` and the x below it on the interval,

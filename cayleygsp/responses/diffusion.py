@@ -1,4 +1,4 @@
-"""Heat diffusion and what is made of it: entire functions of frequency."""
+"""Heat kernels, Mexican hats and Gaussians: entire functions of frequency."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class Rational(AnalyticResponse):
         return RationalApproximation(target, low, high, fit)
 
     def distance_on(self, lmin: float, lmax: float) -> float:
-        """Return how far the partial fractions may be from what the response stands for; 0 where that is themselves."""
+        """Return how far the partial fractions may be from the function that they approximate; 0 if there is none."""
         return 0.0
 
     def __repr__(self) -> str:

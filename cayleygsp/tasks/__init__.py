@@ -1,4 +1,4 @@
-r"""What filters are for: noise removed, missing values filled in, features for a classifier.
+r"""Tasks for filters: denoising, inpainting, and features for a classifier.
 
 - :func:`denoise` smooths a signal and chooses the strength from the signal itself; :func:`estimate_noise` estimates the
   noise level from the highest frequencies.

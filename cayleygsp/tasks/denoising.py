@@ -106,7 +106,7 @@ class Denoised(ShortRepr):
         return all(info.converged for info in self.infos)
 
     def summary(self) -> str:
-        """Return what was done in a few lines."""
+        """Return a summary in a few lines: the choice of the strength and the error bound."""
         traces = "exact" if self.traces.exact else f"by Hutch++ with {self.traces.n_probes} probes"
         lines = [
             f"{self.family}, strength {_range(self.strength)} by {self.select}, of {self.strengths.size} from "

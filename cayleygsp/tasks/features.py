@@ -59,7 +59,7 @@ class Features(ShortRepr):
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
     def summary(self) -> str:
-        """Return what was done in a few lines."""
+        """Return a summary in two lines: the bands and the error bound."""
         n_bands = len(self.bands)
         where = (
             "of given responses" if self.edges is None else "that meet at " + ", ".join(f"{e:.3g}" for e in self.edges)

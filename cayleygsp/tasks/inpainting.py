@@ -74,7 +74,7 @@ class Inpainted(ShortRepr):
     residuals: FloatArray
 
     def summary(self) -> str:
-        """Return what was done in a few lines."""
+        """Return a summary in a few lines: the values, the solver and the error bound."""
         n = self.signals.shape[0]
         how = f"strength {self.strength:.6g}" if self.strength else "known values kept (strength 0)"
         lines = [f"{how}, {self.n_known:,} of {counted(n, 'vertex', 'vertices')} known"]

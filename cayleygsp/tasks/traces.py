@@ -1,4 +1,4 @@
-r"""Traces and energies of many filters at once: what the choice of a strength needs to know of all strengths.
+r"""Traces and energies of many filters at once, from which a strength is chosen.
 
 For a signal f every form :math:`f^\top p(\Delta) f` of a polynomial p of degree 2K follows from the products
 :math:`\langle T_k f, T_k f\rangle` and :math:`\langle T_k f, T_{k-1} f\rangle`, k up to K: one recurrence serves any
