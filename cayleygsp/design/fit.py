@@ -148,7 +148,7 @@ class Fit:
         return text
 
     def on(
-        self, graph: GraphLike, *, method: Method = "auto", tol: float = 1e-6, kind: LaplacianKind | None = None
+        self, graph: GraphLike, *, method: Method = "auto", tol: float | None = 1e-6, kind: LaplacianKind | None = None
     ) -> CayleyFilter | ChebyshevFilter:
         """Return the filter of a graph with this response.
 
@@ -173,10 +173,8 @@ class Fit:
         # upwards: the one place where a fit needs to know what a filter is
         from cayleygsp.filters import CayleyFilter, ChebyshevFilter
 
-        if self.zoom is not None:
-            return CayleyFilter(graph, self.polynomial, method=method, tol=tol, kind=kind)  # type: ignore[arg-type]
-        coeffs, lmax = self.polynomial.coeffs, self.polynomial.lmax  # type: ignore[union-attr]
-        return ChebyshevFilter(graph, coeffs, lmax or None, method=method, tol=tol, kind=kind)
+        bind: Callable[..., CayleyFilter | ChebyshevFilter] = ChebyshevFilter if self.zoom is None else CayleyFilter
+        return bind(graph, self.polynomial, method=method, tol=tol, kind=kind)
 
 
 def report_fit(

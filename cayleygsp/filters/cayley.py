@@ -132,7 +132,7 @@ class CayleyFilter(GraphFilter):
         L = laplacian(graph, kind)
         w = graph_weight(L, weight, rng)
         fit = fit_cayley(target, order, L.lmax, zoom, w, real_coeffs=real_coeffs, **options)
-        g = cls(L, fit.polynomial, method=method, tol=tol)  # type: ignore[arg-type]
+        g = fit.on(L, method=method, tol=tol)
         return (g, fit) if return_info else g
 
     @classmethod

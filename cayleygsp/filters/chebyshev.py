@@ -12,7 +12,7 @@ from cayleygsp.design.fitting import fit_chebyshev
 from cayleygsp.design.problem import GraphWeight, graph_weight
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
-from cayleygsp.responses.chebyshev import ChebyshevPolynomial
+from cayleygsp.responses.chebyshev import ChebyshevPolynomial, as_chebyshev
 
 
 class ChebyshevFilter(GraphFilter):
@@ -58,14 +58,11 @@ class ChebyshevFilter(GraphFilter):
     ) -> None:
         L = laplacian(graph, kind)
         lmax = None if lmax is None else check_positive(lmax, "lmax")
-        if isinstance(coeffs, ChebyshevPolynomial):
-            if lmax not in (None, coeffs.lmax):
-                raise ValueError(
-                    f"`lmax` must be that of the given polynomial, {coeffs.lmax:g}, or left out, got {lmax:g}"
-                )
-            polynomial = coeffs
-        else:
-            polynomial = ChebyshevPolynomial(coeffs, L.lmax if lmax is None else lmax)
+        polynomial = as_chebyshev(coeffs, L.lmax if lmax is None else lmax)
+        if lmax not in (None, polynomial.lmax):
+            raise ValueError(
+                f"`lmax` must be that of the given polynomial, {polynomial.lmax:g}, or left out, got {lmax:g}"
+            )
         super().__init__(L, polynomial, method=method, tol=tol)
 
     @classmethod
@@ -110,5 +107,5 @@ class ChebyshevFilter(GraphFilter):
         """
         L = laplacian(graph, kind)
         fit = fit_chebyshev(target, order, L.lmax, graph_weight(L, weight, rng), **options)
-        g = cls(L, fit.polynomial.coeffs, method=method, tol=tol)
+        g = fit.on(L, method=method, tol=tol)
         return (g, fit) if return_info else g

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
@@ -104,3 +106,8 @@ class ChebyshevPolynomial(Response):
     def tail_degree(self, lmax: float, atol: float, *, lmin: float = 0.0) -> int:
         """Return the order."""
         return self.order
+
+
+def as_chebyshev(coeffs: Any, lmax: float) -> ChebyshevPolynomial:
+    """Return a given Chebyshev polynomial as it is, on its own interval, or that of coefficients on [0, lmax]."""
+    return coeffs if isinstance(coeffs, ChebyshevPolynomial) else ChebyshevPolynomial(coeffs, lmax)
