@@ -15,7 +15,8 @@ from cayleygsp.localization import decay_curve
 from cayleygsp.report.bound_numbers import bound_rows, kappa_gap, needs
 from cayleygsp.report.bounds import bounds_section
 from cayleygsp.report.density import density_section
-from cayleygsp.report.design import design_section, fit_numbers
+from cayleygsp.report.design import design_section
+from cayleygsp.report.design_numbers import fit_numbers
 from cayleygsp.report.facts import typical_vertex
 from cayleygsp.report.frequencies import find_frequencies
 from cayleygsp.report.localization import decay_numbers, decay_section

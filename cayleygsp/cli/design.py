@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -14,7 +15,10 @@ from cayleygsp.cli.outputs import array_bytes, png_bytes
 from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
 from cayleygsp.cli.printing import json_text
 from cayleygsp.cli.results import Results
-from cayleygsp.design import MAX_CAYLEY_ORDER, Fit, parse_target
+from cayleygsp.design import MAX_CAYLEY_ORDER, Fit, Target, parse_target
+
+if TYPE_CHECKING:
+    from cayleygsp.report.frequencies import Frequencies
 
 
 def design_command(
@@ -50,7 +54,8 @@ def design_command(
         if value is not None:
             check_positive(value, name)
     check_target(target)
-    from cayleygsp.report.design import compare_fits, draw_fits, fit_numbers, fit_table
+    from cayleygsp.report.design_numbers import compare_fits, fit_numbers
+    from cayleygsp.report.design_text import fit_table
     from cayleygsp.report.frequencies import find_frequencies
 
     frequencies, weight, end = None, None, lmax or 0.0
@@ -73,7 +78,7 @@ def design_command(
         numbers |= {name.lower(): fit_numbers(fit) for name, fit in fits.items()}
         results.write(
             lambda ending: (
-                png_bytes(draw_fits(goal, fits, end, frequencies))
+                _picture(goal, fits, frequencies)
                 if ending == ".png"
                 else _coefficient_bytes(fits["Cayley"], numbers, ending)
             )
@@ -81,6 +86,12 @@ def design_command(
     over = "all frequencies alike" if frequencies is None else f"the frequencies of {graph}"
     facts = {"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm}
     results.show(numbers, facts | {"distance, at most": fits["Cayley"].where}, fit_table(fits))
+
+
+def _picture(target: Target, fits: Mapping[str, Fit], frequencies: Frequencies | None) -> bytes:
+    from cayleygsp.report.design_figure import draw_fits
+
+    return png_bytes(draw_fits(target, fits, fits["Cayley"].lmax, frequencies))
 
 
 def _coefficient_bytes(fit: Fit, numbers: dict[str, Any], ending: str) -> bytes:

@@ -4,101 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
 
-import numpy as np
-from matplotlib.figure import Figure
-
-from cayleygsp import plotting
-from cayleygsp._format import format_at_most
-from cayleygsp._html import Picture, Section, Table
-from cayleygsp.design import Fit, LowPass, Norm, Target, Weight, fit_cayley, fit_chebyshev
-from cayleygsp.report.density import WIDTH
+from cayleygsp._html import Picture, Section
+from cayleygsp.design import Fit, Target
+from cayleygsp.report.design_figure import draw_fits
+from cayleygsp.report.design_text import fit_table, ratio_text
 from cayleygsp.report.frequencies import Frequencies
-
-# The share of the positive frequencies that "low" means in a report, and the shares that its zooms are made for.
-LOW_SHARE = 0.1
-
-
-def low_pass(frequencies: Frequencies, share: float = LOW_SHARE) -> LowPass:
-    """Return the target that passes a share of the positive frequencies, with a transition of half the cutoff.
-
-    Parameters
-    ----------
-    frequencies : Frequencies
-        Of a graph with edges.
-    share : float
-        Above 0 and up to 1.
-    """
-    cutoff = frequencies.at_positive_share(share)
-    return LowPass(cutoff, transition=cutoff / 2)
-
-
-def compare_fits(
-    target: Target | str,
-    order: int,
-    lmax: float,
-    weight: Weight = None,
-    *,
-    zoom: float | Literal["auto"] = "auto",
-    norm: Norm = "least-squares",
-) -> dict[str, Fit]:
-    """Fit a Cayley polynomial of order r, and the Chebyshev polynomial with as many parameters, of order 2r + 1.
-
-    Parameters
-    ----------
-    target, order, lmax, weight, zoom, norm
-        As in :func:`cayleygsp.design.fit_cayley`.
-
-    Examples
-    --------
-    >>> from cayleygsp.report.design import compare_fits
-    >>> fits = compare_fits("low:0.5:0.25", order=4, lmax=20.0)
-    >>> [fit.n_parameters for fit in fits.values()]
-    [10, 10]
-    >>> fits["Cayley"].residual_rms < fits["Chebyshev"].residual_rms
-    True
-    """
-    cayley = fit_cayley(target, order, lmax, zoom, weight, norm=norm)
-    chebyshev = fit_chebyshev(target, 2 * order + 1, lmax, weight, norm=norm)
-    return {"Cayley": cayley, "Chebyshev": chebyshev}
-
-
-def fit_table(fits: Mapping[str, Fit]) -> Table:
-    """Put orders, parameters and residuals of fits into a table."""
-    first = next(iter(fits.values()))
-    rms = "distance, rms (estimated)" if first.rms_is_estimated else "distance, rms"
-    header = [
-        "polynomial",
-        "order",
-        "zoom",
-        "parameters",
-        rms,
-        "distance, at most",
-        "response, at most",
-    ]
-    rows = [
-        [
-            name,
-            str(fit.polynomial.order),
-            "–" if fit.zoom is None else f"{fit.zoom:.4g}",
-            str(fit.n_parameters),
-            f"{fit.residual_rms:.2g}",
-            format_at_most(fit.residual_max, 2),
-            format_at_most(fit.peak, 3),
-        ]
-        for name, fit in fits.items()
-    ]
-    return Table(header, rows)
-
-
-def draw_fits(target: Target | str, fits: Mapping[str, Fit], lmax: float, frequencies: Frequencies | None) -> Figure:
-    """Draw a target and the responses fitted to it over the logarithm of frequency."""
-    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
-    points = None if frequencies is None else frequencies.points()
-    named = {f"{name}, order {fit.polynomial.order}": fit for name, fit in fits.items()}
-    plotting.fit(target, named, lmax, eigenvalues=points, log=True, ax=figure.subplots())
-    return figure
 
 
 def design_section(target: Target, fits: Mapping[str, Fit], frequencies: Frequencies) -> Section:
@@ -139,28 +50,3 @@ def design_section(target: Target, fits: Mapping[str, Fit], frequencies: Frequen
 def _at_features(target: Target) -> str:
     places = [f"{place:.3g}" for place in target.features]
     return f" that changes between λ = {places[0]} and {places[-1]}" if len(places) > 1 else f" at λ = {places[0]}"
-
-
-def ratio_text(value: float) -> str:
-    """Return a ratio in words."""
-    return f"{value:.2g} times" if value < 1e6 else "more than a million times"
-
-
-def fit_numbers(fit: Fit) -> dict[str, Any]:
-    """Return a fit as numbers."""
-    c = fit.polynomial.coeffs
-    return {
-        "order": fit.polynomial.order,
-        "zoom": fit.zoom,
-        "n_parameters": fit.n_parameters,
-        "residual_rms": fit.residual_rms,
-        "rms_is_estimated": fit.rms_is_estimated,
-        "residual_max": fit.residual_max,
-        "residual_max_over": fit.over,
-        "residual_max_where": fit.where,
-        "certificate": fit.certificate,
-        "peak": fit.peak,
-        "coeff_norm": fit.coeff_norm,
-        "coeffs_real": np.real(c).tolist(),
-        "coeffs_imag": np.imag(c).tolist(),
-    }

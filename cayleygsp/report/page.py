@@ -22,7 +22,8 @@ from cayleygsp.report.application import application_section, apply_filter
 from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, kappa_gap, needs
 from cayleygsp.report.bounds import bounds_section
 from cayleygsp.report.density import density_section
-from cayleygsp.report.design import LOW_SHARE, compare_fits, design_section, fit_numbers, low_pass
+from cayleygsp.report.design import design_section
+from cayleygsp.report.design_numbers import LOW_SHARE, compare_fits, fit_numbers, low_pass
 from cayleygsp.report.facts import graph_facts, typical_vertex
 from cayleygsp.report.frequencies import Frequencies, find_frequencies
 from cayleygsp.report.graph import graph_section

@@ -55,13 +55,15 @@ NUMBERS = {
     "features": ["features", "@ring:3", "f.txt", "-o", "-"],
     "bound": ["bound", "@ring:20", "--zoom", "1", "--order", "2"],
     "decay": ["decay", "@ring:20", "--zoom", "1", "--order", "2"],
+    "design": ["design", "--target", "low:1", "--graph", "@ring:20", "--order", "2"],
     "explore": ["explore", "@ring:20", "-o", "-"],
 }
 
 
 def test_numbers_are_printed_without_loading_what_draws(tmp_path):
     (tmp_path / "f.txt").write_text("1\n2\n3\n")
-    calls = [call if "-o" in call else [*call, "--json"] for call in NUMBERS.values()]
+    without_graph = ["design", "--target", "low:1", "--lmax", "4", "--order", "2"]
+    calls = [call if "-o" in call else [*call, "--json"] for call in (*NUMBERS.values(), without_graph)]
     code = f"import sys\nfrom cayleygsp.cli import main\nassert not any(map(main, {calls}))\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 import cayleygsp as cg
 from cayleygsp.report.bound_numbers import bound_rows, kappa_gap, needs
-from cayleygsp.report.design import compare_fits, low_pass
+from cayleygsp.report.design_numbers import compare_fits, low_pass
 from cayleygsp.report.frequencies import find_frequencies
 from tests.oracle import dense_filter
 from tests.strategies import laplacians

@@ -1,0 +1,24 @@
+"""Fits in numbers: they say where the distance holds, and what is an estimate."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import cayleygsp as cg
+from cayleygsp.report.design_numbers import compare_fits, fit_numbers, low_pass
+from cayleygsp.report.frequencies import find_frequencies
+
+
+@pytest.mark.parametrize(("graph", "over"), [(cg.gallery.grid(12), "eigenvalues"), (cg.gallery.grid(34), "interval")])
+def test_fits_say_where_their_distance_holds(graph, over):
+    L = cg.laplacian(graph)
+    frequencies = find_frequencies(L, rng=0)
+    fits = compare_fits(low_pass(frequencies), 3, L.lmax, frequencies.weight)
+    for fit in fits.values():
+        numbers = fit_numbers(fit)
+        json.dumps(numbers, allow_nan=False)
+        assert (numbers["residual_max_over"], numbers["certificate"]) == (over, "proved")
+        assert numbers["rms_is_estimated"] == (over == "interval")
+        assert numbers["residual_max_where"] == fit.where
