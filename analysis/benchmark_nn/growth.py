@@ -46,5 +46,5 @@ def _step_time(at: dict[str, float], sizes: Sizes, args: argparse.Namespace) -> 
     x = signals(args.seed, sizes.growth_batch, L.n_vertices, channels, device=args.device).requires_grad_()
     call = training_step(layer, x, graph)
     call()
-    degree = power_coefficients(order + 1, at["zoom"], L.lmax, TOL).degree
+    degree = power_coefficients(order + 1, at["zoom"], L.lmax, tol=TOL).degree
     return _timing.interleave({"step": call}, args.repeats)["step"], degree

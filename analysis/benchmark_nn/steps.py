@@ -73,7 +73,7 @@ def _degree_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
         layer = CayleyConv(sizes.features[0], sizes.features[1], ORDER, zoom=zoom, tol=TOL).to(args.device)
         call = training_step(layer, x, graph)
         call()
-        degrees.append(power_coefficients(ORDER + 1, zoom, L.lmax, TOL).degree)
+        degrees.append(power_coefficients(ORDER + 1, zoom, L.lmax, tol=TOL).degree)
         peaks.append(peak_bytes(call, args.device))
     ratio = peaks[1] / peaks[0]
     ours = {"name": f"degree {degrees[1]}", "rate": {"median": peaks[1]}, "error": 0.0, "error_limit": 0.0}

@@ -353,7 +353,7 @@ class FilterBank:
         """
         if self._tight_bound is not None:
             return self._tight_bound, self._tight_bound
-        return frame_bounds(self.laplacian, self.responses, self.tol)
+        return frame_bounds(self.laplacian, self.responses, tol=self.tol)
 
     @overload
     def reconstruct(self, coefficients: ArrayLike, *, tol: float = ..., return_info: Literal[False] = ...) -> Array: ...
@@ -408,11 +408,11 @@ class FilterBank:
             method, closer = self._choice.asked, min(self.tol, 0.1 * tol)
             precise = FilterBank(self.laplacian, self.responses, method=method, tol=closer)
             if self._tight_bound is not None:
-                signals, info = invert_tight_frame(precise, c, A, tol)
+                signals, info = invert_tight_frame(precise, c, A, tol=tol)
             else:
                 # as near as rounding allows: what they miss is counted in the end
                 S = GraphFilter(self.laplacian, frame_response(self.responses), method="auto", tol=None)
-                signals, info = invert_frame(S, precise, c, A, tol)
+                signals, info = invert_frame(S, precise, c, A, tol=tol)
         if not info.converged:
             worst = float(np.max(info.error_bound))
             overflows = info.certificate == "none"

@@ -52,7 +52,7 @@ def frame_response(responses: Sequence[Response]) -> SumResponse:
     return SumResponse([ProductResponse([g, g]) for g in responses], [1.0] * len(responses))
 
 
-def frame_bounds(L: Laplacian, responses: Sequence[Response], tol: float) -> tuple[float, float]:
+def frame_bounds(L: Laplacian, responses: Sequence[Response], *, tol: float) -> tuple[float, float]:
     """Return numbers A and B between which the sum of the squared responses lies on the whole spectral interval.
 
     Parameters
@@ -112,7 +112,7 @@ def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | No
     return ComplementResponse(responses, bound)
 
 
-def invert_tight_frame(bank: FrameBank, c: Array, bound: float, tol: float) -> tuple[Array, FilterInfo]:
+def invert_tight_frame(bank: FrameBank, c: Array, bound: float, *, tol: float) -> tuple[Array, FilterInfo]:
     """Return the synthesis over the one frame bound, which inverts the analysis.
 
     Parameters
@@ -143,7 +143,7 @@ def invert_tight_frame(bank: FrameBank, c: Array, bound: float, tol: float) -> t
     )
 
 
-def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, tol: float) -> tuple[Array, FilterInfo]:
+def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, *, tol: float) -> tuple[Array, FilterInfo]:
     """Solve S x = b by conjugate gradients and bound the error by the residual over A.
 
     Parameters

@@ -90,7 +90,7 @@ class Choice:
         self.responses = list(responses)
         self.asked = method
         self.tol = tol
-        self._options = (n_iter, normalize)
+        self._options: dict[str, Any] = {"n_iter": n_iter, "normalize": normalize}
         self._best_effort = best_effort
         self._decisions: dict[int, tuple[Plan, str]] = {}
         self._prepare()
@@ -104,7 +104,7 @@ class Choice:
         if not self.laplacian.is_local:
             self._only = self._in_parts()
         elif self.asked != "auto":
-            method = prepare(self.laplacian, self.responses, self.asked, self.tol, *self._options)
+            method = prepare(self.laplacian, self.responses, method=self.asked, tol=self.tol, **self._options)
             self._only = _chosen(method, "asked for")
         else:
             self._only = self._by_eigenvalues()
@@ -116,7 +116,7 @@ class Choice:
         solvable = all(g.cayley_form is not None for g in self.responses) and self.tol is not None
         if not solvable and not np.isfinite(eigenbasis_cost(self.laplacian).setup) and not self._plans.ranked(1):
             if self._best_effort:
-                method = prepare(self.laplacian, self.responses, "chebyshev", self.tol)
+                method = prepare(self.laplacian, self.responses, method="chebyshev", tol=self.tol)
                 self._only = _chosen(method, _BEST_SERIES)
                 return
             raise ValueError(_NO_METHOD)
@@ -148,7 +148,7 @@ class Choice:
         """Return the series, which is what a graph in parts can do."""
         if self.asked not in ("auto", "chebyshev"):
             raise ValueError(f"`method` must be 'auto' or 'chebyshev' on a graph in parts, got {self.asked!r}")
-        method = prepare(self.laplacian, self.responses, "chebyshev", self.tol)
+        method = prepare(self.laplacian, self.responses, method="chebyshev", tol=self.tol)
         return _chosen(method, "asked for" if self.asked == "chebyshev" else "the method for graphs in parts")
 
     def _by_eigenvalues(self) -> Chosen | None:
@@ -180,7 +180,7 @@ class Choice:
             kind, members = part
             responses = [self.responses[i] for i in members]
             gains = self.gains[list(members)]
-            self._prepared[part] = prepare_kind(self.laplacian, kind, responses, gains, self.tol)
+            self._prepared[part] = prepare_kind(self.laplacian, kind, responses, gains, tol=self.tol)
         return self._prepared[part]
 
     def _tried(self, part: Part) -> FilterMethod | None:

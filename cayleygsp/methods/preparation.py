@@ -46,6 +46,7 @@ def _regular_systems(response: Response) -> Iterator[None]:
 def prepare(
     L: Laplacian,
     responses: Sequence[Response],
+    *,
     method: Method,
     tol: float | None,
     n_iter: int | None = None,
@@ -129,7 +130,7 @@ def _sweeps(L: Laplacian, p: CayleyPolynomial, tol: float | None, gain: float) -
 
 
 def prepare_kind(
-    L: Laplacian, kind: str, responses: Sequence[Response], gains: FloatArray, tol: float | None
+    L: Laplacian, kind: str, responses: Sequence[Response], gains: FloatArray, *, tol: float | None
 ) -> FilterMethod:
     """Prepare one of the ways between which there is a choice: by series, eigenbasis, factorisation or multigrid."""
     if kind == "chebyshev":

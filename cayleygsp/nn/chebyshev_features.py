@@ -64,6 +64,7 @@ class ChebyshevFeatures(Features):
         laplacian: GraphLaplacian | Laplacian,
         order: int,
         max_zoom: float,
+        *,
         tol: float = 1e-4,
     ) -> None:
         x = check_signals(x, 2, "(n, channels)")
@@ -74,14 +75,14 @@ class ChebyshevFeatures(Features):
         self.normalization = laplacian.normalization
         self.lmax = float(laplacian.lmax.max()) if laplacian.bound is None else laplacian.bound
         n_terms = self._terms_for(self.order, self.max_zoom)
-        self.n_samples = power_samples(self.order + 1, self.max_zoom, self.lmax, self.tol)
+        self.n_samples = power_samples(self.order + 1, self.max_zoom, self.lmax, tol=self.tol)
         graph = laplacian.tensors(x.dtype, own_scale=False)
         self.features = terms(graph, x[None], None, n_terms)[0]
         self.channels = x.shape[1]
 
     def _terms_for(self, order: int, zoom: float) -> int:
         """Return how many terms filters of this order and zoom, and their derivatives in the zoom, need."""
-        return power_coefficients(order + 1, zoom, self.lmax, self.tol).coeffs.shape[1]
+        return power_coefficients(order + 1, zoom, self.lmax, tol=self.tol).coeffs.shape[1]
 
     def covers(self, order: int, zoom: float) -> bool:
         """Return whether the terms are enough for filters of this order and zoom.

@@ -38,7 +38,7 @@ def series_matrix(basis: str, order: int, zoom: float, lmax: float, tol: float) 
 
     The rows of order r are the first ones, and the same whether a gradient in the zoom is wanted or not.
     """
-    coeffs = power_coefficients(order + 1, zoom, lmax, tol, real=basis == CAYLEY_REAL).coeffs
+    coeffs = power_coefficients(order + 1, zoom, lmax, tol=tol, real=basis == CAYLEY_REAL).coeffs
     coeffs.flags.writeable = False
     return coeffs
 

@@ -49,7 +49,7 @@ class Application:
     apply_seconds: float
 
 
-def apply_filter(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray, tol: float) -> Application:
+def apply_filter(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray, *, tol: float) -> Application:
     """Filter a signal; return what is known of the result.
 
     Parameters

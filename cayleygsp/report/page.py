@@ -181,6 +181,6 @@ def _localization_part(L: Laplacian, polynomial: CayleyPolynomial) -> Part:
 
 
 def _application_part(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray) -> Part:
-    applications = [apply_filter(L, polynomial, signal, tol) for tol in TOLERANCES]
+    applications = [apply_filter(L, polynomial, signal, tol=tol) for tol in TOLERANCES]
     section = application_section(applications, L.n_vertices)
     return section, {"application": [asdict(one) for one in applications]}

@@ -142,7 +142,7 @@ def zoom_derivative(order: int, *, real: bool = False) -> FloatArray:
     return S
 
 
-def power_samples(order: int, zoom: float, lmax: float, tol: float) -> int:
+def power_samples(order: int, zoom: float, lmax: float, *, tol: float) -> int:
     """Return a number of Chebyshev points that is enough for series of all powers up to ``order``.
 
     Raises
@@ -161,7 +161,7 @@ def power_samples(order: int, zoom: float, lmax: float, tol: float) -> int:
     return int(n_samples)
 
 
-def power_coefficients(order: int, zoom: float, lmax: float, tol: float, *, real: bool = False) -> PowerSeries:
+def power_coefficients(order: int, zoom: float, lmax: float, *, tol: float, real: bool = False) -> PowerSeries:
     r"""Expand all basis functions of order r in Chebyshev polynomials on [0, lmax].
 
     Parameters
@@ -203,7 +203,7 @@ def power_coefficients(order: int, zoom: float, lmax: float, tol: float, *, real
     rounding = 2**-52 * 4.0 * (order + 2)
     if lmax == 0 or order == 0:
         return PowerSeries(power_basis(order, [0.0], real=real).T.copy(), lmax, rounding)
-    n = power_samples(order, zoom, lmax, tol)
+    n = power_samples(order, zoom, lmax, tol=tol)
     nodes = chebyshev_nodes(n, lmax)
     a = chebyshev_coefficients(power_basis(order, zoom * nodes, real=real).T)
     # nothing that matters lies beyond the samples: see `power_samples`

@@ -109,7 +109,7 @@ class Rational(AnalyticResponse):
 
     @classmethod
     def approximate(
-        cls, function: Kernel | Response, interval: Sequence[float], tol: float = 1e-6
+        cls, function: Kernel | Response, interval: Sequence[float], *, tol: float = 1e-6
     ) -> RationalApproximation:
         r"""Return a rational response that comes near to a function on an interval, by the AAA algorithm.
 

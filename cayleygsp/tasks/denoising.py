@@ -291,9 +291,9 @@ class _Search:
         responses = [self.make(float(s)) for s in strengths]
         residual_polynomials, noise_polynomials = residual_forms(self.select, self.make, strengths, responses)
         wanted = [*(plain(g) for g in responses), *noise_polynomials]
-        both = estimate_traces(L, wanted, responses[-1], self.n_probes, self.rng, self.tol)
+        both = estimate_traces(L, wanted, responses[-1], self.n_probes, self.rng, tol=self.tol)
         freedom, noise = both.split(len(responses))
-        forms = quadratic_forms(L, residual_polynomials, f, self.tol)
+        forms = quadratic_forms(L, residual_polynomials, f, tol=self.tol)
         energies = np.maximum(forms.values, 0.0)
         errors = form_errors(self.select, energies, column_norms(f), forms.series_errors)
         sigma = self.sigma

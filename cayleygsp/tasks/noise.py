@@ -110,7 +110,7 @@ def estimate_noise(
 def noise_level(L: Laplacian, f: FloatArray, n_probes: int, rng: np.random.Generator) -> NoiseEstimate:
     """Return the estimate for checked signals of shape (n, m), one number per signal."""
     band, trace, trace_error = _high_band(L, n_probes, rng)
-    energies = np.maximum(quadratic_forms(L, [plain(band)], f, _TOL).values[0], 0.0)
+    energies = np.maximum(quadratic_forms(L, [plain(band)], f, tol=_TOL).values[0], 0.0)
     sigma = np.sqrt(energies / trace)
     # Gaussian noise has Var(zᵀhz) = 2 tr h² ≤ 2 tr h; a root halves relative errors
     relative = 0.5 * float(np.hypot(np.sqrt(2 / trace), trace_error / trace))
@@ -122,7 +122,7 @@ def _high_band(L: Laplacian, n_probes: int, rng: np.random.Generator) -> tuple[H
     best: tuple[HighPass, float, float] | None = None
     for first in range(1, _CANDIDATES, _AT_ONCE):
         bands = [HighPass(L.lmax * 2 ** (-k / 2)) for k in range(first, first + _AT_ONCE)]
-        traces = estimate_traces(L, [plain(band) for band in bands], bands[-1], n_probes, rng, _TOL)
+        traces = estimate_traces(L, [plain(band) for band in bands], bands[-1], n_probes, rng, tol=_TOL)
         for band, value, error in zip(bands, traces.values, traces.standard_errors, strict=True):
             best = band, float(value), float(error)
             if value >= _LEAST_SHARE * L.n_vertices:

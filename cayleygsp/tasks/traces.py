@@ -142,6 +142,7 @@ def estimate_traces(
     sketch: Response,
     n_probes: int,
     rng: np.random.Generator,
+    *,
     tol: float,
 ) -> Traces:
     r"""Return the traces of polynomials of filters, exactly from the eigenvalues or by Hutch++.
@@ -180,7 +181,7 @@ def estimate_traces(
     >>> import cayleygsp as cg
     >>> from cayleygsp.tasks.traces import estimate_traces, plain
     >>> L, heat = cg.laplacian(cg.gallery.ring(8)), cg.responses.Heat(1.0)
-    >>> traces = estimate_traces(L, [plain(heat)], heat, 4, np.random.default_rng(0), 1e-6)
+    >>> traces = estimate_traces(L, [plain(heat)], heat, 4, np.random.default_rng(0), tol=1e-6)
     >>> traces.exact, bool(np.isclose(traces.values[0], np.exp(-L.eigenvalues).sum()))
     (True, True)
     """
@@ -197,7 +198,7 @@ def estimate_traces(
         z = z - Q @ (Q.T @ z)
     # errors of the series count n times, chance about √n times
     tol = tol / np.sqrt(n)
-    forms = quadratic_forms(L, polynomials, np.hstack([Q, z]), tol)
+    forms = quadratic_forms(L, polynomials, np.hstack([Q, z]), tol=tol)
     # the trace of the identity is known: only what differs from the value at the mean frequency is left to chance
     middle = np.array([p.on_spectrum(np.array([L.diagonal.mean()]))[0] for p in polynomials])
     rest = forms.values[:, n_probes:] - middle[:, None] * column_norms(z) ** 2
@@ -206,7 +207,7 @@ def estimate_traces(
     return Traces(values, rest.std(axis=1, ddof=1) / np.sqrt(n_probes) + left_out, False, n_probes, left_out)
 
 
-def quadratic_forms(L: Laplacian, polynomials: Sequence[Polynomial], f: Array, tol: float) -> Forms:
+def quadratic_forms(L: Laplacian, polynomials: Sequence[Polynomial], f: Array, *, tol: float) -> Forms:
     r"""Return :math:`f_j^\top p_i(\Delta) f_j` for all polynomials and signals, in one recurrence of half the degree.
 
     Parameters

@@ -40,7 +40,7 @@ def test_where_no_method_reaches_the_tolerance_the_most_accurate_is_taken():
     p = cg.CayleyPolynomial([0.5, -0.3, 0.2j], 3.0)
     chosen = Choice(L, [p], "auto", 1e-16).at(1)
     errors = {
-        kind: choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), 1e-16).expected_errors()[0]
+        kind: choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), tol=1e-16).expected_errors()[0]
         for kind in plans.KINDS
     }
     assert "no method is expected to reach tol; the most accurate taken" in chosen.reason
@@ -73,10 +73,10 @@ def test_where_singular_solves_are_all_that_is_left_a_filter_is_refused_and_a_ba
     predict(monkeypatch, multigrid=Cost(0.0, 0.0, 1.0), factorisation=Cost(0.0, 0.0, 1.0))
     prepare_kind = choice.prepare_kind
 
-    def prepare_series(L, kind, *rest):
+    def prepare_series(L, kind, *rest, tol):
         if kind != "chebyshev":
             raise SingularSystemError
-        return prepare_kind(L, kind, *rest)
+        return prepare_kind(L, kind, *rest, tol=tol)
 
     monkeypatch.setattr(choice, "prepare_kind", prepare_series)
     L, g = cg.laplacian(cg.gallery.path(12)), cg.responses.Tikhonov(2.0)
@@ -129,10 +129,10 @@ def test_samples_of_the_work_tell_about_what_all_of_it_takes(n_signals):
     L = cg.laplacian(cg.gallery.grid(46))
     p = cg.CayleyPolynomial([0.5, 0.3j], 1e3)
     for kind in ("chebyshev", "multigrid"):
-        method = choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), 1e-6)
+        method = choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), tol=1e-6)
         assert 0 < method.sample_seconds(n_signals) < 60
     short = cg.CayleyPolynomial([0.5, 0.3j], 0.1)
-    method = choice.prepare_kind(L, "chebyshev", [short], filter_gains(L, [short]), 1e-6)
+    method = choice.prepare_kind(L, "chebyshev", [short], filter_gains(L, [short]), tol=1e-6)
     assert method.sample_seconds(n_signals) is None  # there is no small part
 
 

@@ -16,7 +16,7 @@ from tests.nn.helpers import random_graph
 @pytest.mark.parametrize("lmax", [2.0, 11.0])
 def test_differentiable_series_is_the_series_of_the_core(real, lmax):
     log_zoom = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
-    series = power_coefficients(4, float(log_zoom.exp().detach()), lmax, 1e-12, real=real)
+    series = power_coefficients(4, float(log_zoom.exp().detach()), lmax, tol=1e-12, real=real)
     n = series.coeffs.shape[1]
     got = coefficients.differentiable_series(log_zoom, 4, lmax, n, 2 * n, real=real)
     np.testing.assert_allclose(got.detach(), series.coeffs, atol=1e-11)
@@ -60,5 +60,5 @@ def test_series_of_many_zooms_are_those_of_each(monkeypatch):
     monkeypatch.setattr(coefficients, "_SAMPLES", 1)  # one after the other
     a, n_terms = coefficients.series_coefficients(log_zooms, log_zooms, graph, "cayley", 2, 1e-9, 2.0, None)
     for zoom, series in zip(log_zooms, a, strict=True):
-        exact = power_coefficients(3, float(zoom.exp()), 2.0, 1e-12).coeffs[:, :n_terms]
+        exact = power_coefficients(3, float(zoom.exp()), 2.0, tol=1e-12).coeffs[:, :n_terms]
         np.testing.assert_allclose(series[:, : exact.shape[1]], exact, atol=1e-8)

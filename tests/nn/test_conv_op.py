@@ -174,7 +174,7 @@ def test_memory_does_not_grow_with_the_degree(sides):
     bytes_kept, degrees = [], []
     for zoom in (0.5, 120.0):
         layer = CayleyConv(*sides, 4, zoom=zoom)
-        degrees.append(power_coefficients(5, zoom, 2.0, 1e-4).degree)
+        degrees.append(power_coefficients(5, zoom, 2.0, tol=1e-4).degree)
         bytes_kept.append(saved_bytes(lambda layer=layer: layer(x, prepared)))
     assert degrees[0] <= 20
     assert degrees[1] >= 200

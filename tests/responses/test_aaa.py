@@ -27,7 +27,7 @@ FUNCTIONS = {
 def test_nothing_is_farther_than_the_distance_and_no_pole_is_on_the_interval(name, tol):
     tol = 1e-4 if name == "function" and tol < 1e-4 else tol
     function = FUNCTIONS[name]
-    g = Rational.approximate(function, (0, LMAX), tol)
+    g = Rational.approximate(function, (0, LMAX), tol=tol)
     lam = np.concatenate([np.linspace(0, LMAX, 40_001), np.geomspace(1e-9, LMAX, 10_001)])
     values = sum((r / (lam - p) ** m).real for p, r, m in zip(g.poles, g.residues, g.powers, strict=True)) + g.constant
     assert np.abs(values - function(lam)).max() <= g.distance + 1e-14
@@ -54,13 +54,13 @@ def error_of(y, g, f):
 def test_filters_count_the_distance(grid, method):
     L, f = grid
     matern = Tikhonov(100.0, 0.5)
-    g = Rational.approximate(matern, (0, L.lmax_bound), 1e-7)
+    g = Rational.approximate(matern, (0, L.lmax_bound), tol=1e-7)
     y, info = cg.KernelFilter(L, g, method=method, tol=1e-6).filter(f, return_info=True)
     assert info.converged
     assert info.certificate == "sampled"
     assert (np.asarray(info.error_bound) >= g.distance).all()
     assert (error_of(y, matern, f) <= info.error_bound).all()
-    coarse = Rational.approximate(matern, (0, L.lmax_bound), 1e-3)
+    coarse = Rational.approximate(matern, (0, L.lmax_bound), tol=1e-3)
     with pytest.warns(cg.ConvergenceWarning):
         _, info = cg.KernelFilter(L, coarse, method=method, tol=1e-5).filter(f, return_info=True)
     assert not info.converged
@@ -68,7 +68,7 @@ def test_filters_count_the_distance(grid, method):
 
 def test_poles_over_the_spectrum_are_factored_and_refused_by_multigrid(grid):
     L, f = grid
-    g = Rational.approximate(LowPass(2.0, 0.1), (0, L.lmax_bound), 1e-8)
+    g = Rational.approximate(LowPass(2.0, 0.1), (0, L.lmax_bound), tol=1e-8)
     y, info = cg.KernelFilter(L, g, method="exact", tol=1e-6).filter(f, return_info=True)
     assert info.converged
     assert (error_of(y, g, f) <= info.error_bound).all()
@@ -77,7 +77,7 @@ def test_poles_over_the_spectrum_are_factored_and_refused_by_multigrid(grid):
 
 
 def test_beyond_its_interval_an_approximation_is_refused():
-    g = Rational.approximate(np.cos, (0, 3.0), 1e-6)
+    g = Rational.approximate(np.cos, (0, 3.0), tol=1e-6)
     with pytest.raises(ValueError, match="made for frequencies up to 3"):
         cg.KernelFilter(cg.gallery.ring(12), g)
     with pytest.raises(ValueError, match="made for frequencies up to 3"):
@@ -85,7 +85,7 @@ def test_beyond_its_interval_an_approximation_is_refused():
 
 
 def test_a_pole_may_lie_beyond_the_interval():
-    g = Rational.approximate(lambda lam: 1 / (5.0 - lam), (0, 4.0), 1e-9)
+    g = Rational.approximate(lambda lam: 1 / (5.0 - lam), (0, 4.0), tol=1e-9)
     assert g.poles.real.max() == pytest.approx(5.0, abs=1e-6)
     f = np.random.default_rng(0).standard_normal((12, 1))
     L = cg.laplacian(cg.gallery.ring(12))
@@ -97,14 +97,14 @@ def test_a_pole_may_lie_beyond_the_interval():
 
 def test_what_cannot_be_approximated_is_refused_with_what_was_reached():
     with pytest.raises(ValueError, match=r"nearest is off by 0\."):
-        Rational.approximate(lambda lam: (lam < np.pi) * 1.0, (0, LMAX), 1e-3)
+        Rational.approximate(lambda lam: (lam < np.pi) * 1.0, (0, LMAX), tol=1e-3)
     for wrong in ((1.0,), (2.0, 1.0), (-1.0, 1.0), (0.0, np.inf)):
         with pytest.raises(ValueError, match="interval"):
             Rational.approximate(np.cos, wrong)
 
 
 def test_an_approximation_can_be_pickled():
-    g = Rational.approximate(Tikhonov(10.0, 0.5), (0, 4.0), 1e-6)
+    g = Rational.approximate(Tikhonov(10.0, 0.5), (0, 4.0), tol=1e-6)
     again = pickle.loads(pickle.dumps(g))
     assert again.distance == g.distance
     np.testing.assert_array_equal(again.poles, g.poles)

@@ -34,11 +34,11 @@ def test_forms_equal_the_dense_ones(L, seed):
     g, w = (cg.responses.Tikhonov(s / L.lmax) for s in (5.0, 1.0))
     polynomials = [plain(g), squared_complement(g), Polynomial(lambda w, g: w * (1 - g) ** 2, (w, g), (1, 2))]
     expected = np.array([g(lam), (1 - g(lam)) ** 2, w(lam) * (1 - g(lam)) ** 2]) @ energies
-    exact = quadratic_forms(L, polynomials, f, 1e-10).values
+    exact = quadratic_forms(L, polynomials, f, tol=1e-10).values
     del L.__dict__["eigenbasis"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(traces, "EXACT_VERTICES", 0)
-        by_moments = quadratic_forms(L, polynomials, f, 1e-10).values
+        by_moments = quadratic_forms(L, polynomials, f, tol=1e-10).values
         assert not L.has_eigenbasis
     scale = (f**2).sum(axis=0)
     assert (np.abs(exact - expected) <= 1e-9 * scale).all()
@@ -50,7 +50,7 @@ def test_standard_errors_cover_the_dense_traces(no_eigenbasis):
     lam, _ = eigenpairs(L)
     truth = np.array([g(np.maximum(lam, 0)).sum() for g in RESPONSES])
     rng = np.random.default_rng(0)
-    estimates = [estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 16, rng, 1e-8) for _ in range(60)]
+    estimates = [estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 16, rng, tol=1e-8) for _ in range(60)]
     assert not any(one.exact for one in estimates)
     values, errors = np.array([one.values for one in estimates]), np.array([one.standard_errors for one in estimates])
     off = np.abs(values - truth) / errors
@@ -63,16 +63,16 @@ def test_standard_errors_cover_the_dense_traces(no_eigenbasis):
 def test_the_sketch_makes_traces_of_strong_filters_sharper(no_eigenbasis):
     L = cg.laplacian(cg.gallery.communities(rng=0))
     g = Tikhonov(1e3)  # 15 communities and not much else
-    estimates = estimate_traces(L, [plain(g)], g, 32, np.random.default_rng(0), 1e-8)
+    estimates = estimate_traces(L, [plain(g)], g, 32, np.random.default_rng(0), tol=1e-8)
     z = np.random.default_rng(0).choice([-1.0, 1.0], size=(L.n_vertices, 64))
-    hutchinson = quadratic_forms(L, [plain(g)], z, 1e-8).values[0]
+    hutchinson = quadratic_forms(L, [plain(g)], z, tol=1e-8).values[0]
     assert estimates.standard_errors[0] < 0.1 * hutchinson.std(ddof=1) / np.sqrt(64)
 
 
 def test_traces_are_exact_where_the_eigenvalues_are_known():
     L = cg.laplacian(cg.gallery.grid(6, 5))
     lam, _ = eigenpairs(L)
-    estimates = estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 4, np.random.default_rng(0), 1e-6)
+    estimates = estimate_traces(L, [plain(g) for g in RESPONSES], RESPONSES[-1], 4, np.random.default_rng(0), tol=1e-6)
     assert estimates.exact
     assert estimates.n_probes == 0
     assert (estimates.standard_errors == 0).all()
@@ -84,5 +84,5 @@ def test_forms_of_a_polynomial_with_an_interval_of_its_own(no_eigenbasis):
     f = np.random.default_rng(0).standard_normal((36, 2))
     lam, Phi = eigenpairs(L)
     expected = np.array([p(lam), (1 - p(lam)) ** 2]) @ (Phi.T @ f) ** 2
-    forms = quadratic_forms(L, [plain(p), squared_complement(p)], f, 1e-6)
+    forms = quadratic_forms(L, [plain(p), squared_complement(p)], f, tol=1e-6)
     np.testing.assert_allclose(forms.values, expected, rtol=1e-10)
