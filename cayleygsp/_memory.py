@@ -10,27 +10,35 @@ _PROC = Path("/proc")
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def available_memory() -> int:
-    """Return the bytes that this process can have without swapping; a huge number where the system does not tell.
+def available_memory() -> int | None:
+    """Return the bytes that this process can have without swapping; None where the system does not tell.
 
     It is the least of what the machine has, what the container may use, and what the limit of the process
     (``ulimit -v``) leaves.
     """
-    return max(0, min([_machine(), *_container(), *_process()]))
+    known = [*_machine(), *_container(), *_process()]
+    return max(0, min(known)) if known else None
 
 
-def _machine() -> int:
+def fits(n_bytes: float, available: int | None) -> bool:
+    """Return whether there is room for more than so many bytes, or it is not known how much there is."""
+    return available is None or n_bytes < available
+
+
+def _machine() -> Iterator[int]:
+    """Yield what the machine has free, or half of all that it has, if the system tells."""
     try:
         with open(_PROC / "meminfo", encoding="ascii") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
+                    yield int(line.split()[1]) * 1024
+                    return
     except OSError:
         pass
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):
-        return 2**62
+        return
 
 
 def _container() -> Iterator[int]:

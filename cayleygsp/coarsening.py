@@ -236,7 +236,7 @@ def _check_total(W: sparse.csr_array) -> None:
 
 def _check_memory(n_coarsest: int, levels: int) -> None:
     needed, available = 2 * _BYTES_PER_VERTEX * n_coarsest << levels, available_memory()
-    if needed > available:
+    if available is not None and needed > available:
         raise MemoryError(
             f"{levels} levels end at {n_coarsest} vertices, so level 0 has {n_coarsest << levels} with the fake ones, "
             f"which needs {format_bytes(needed)} and {format_bytes(available)} are available; take fewer `levels`"

@@ -85,7 +85,7 @@ def compute_eigenbasis(L: sparse.csr_array, rounding_norm: float, lowest: float,
     """
     n = L.shape[0]
     needed, available = eigenbasis_bytes(n), available_memory()
-    if needed > available:
+    if available is not None and needed > available:
         raise MemoryError(
             f"the eigenbasis of {n} vertices needs {format_bytes(needed)} and {format_bytes(available)} are "
             "available; filter with method='chebyshev', which needs no eigenvectors"

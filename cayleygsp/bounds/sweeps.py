@@ -83,7 +83,7 @@ def affordable_zoom(
     n_iter: int,
     atol: float,
     kind: BoundKind = "sharp",
-) -> float:
+) -> float | None:
     r"""Return the largest zoom h at which K sweeps keep the bound within ``atol``.
 
     All three bounds grow with h: so do the entries of :math:`h E^{-1/2}\mathrm{Off}(\Delta)E^{-1/2}` and of J, and the
@@ -105,8 +105,8 @@ def affordable_zoom(
 
     Returns
     -------
-    float
-        0.0 if no zoom is small enough, infinity if none is too large.
+    float or None
+        None if no zoom is small enough, infinity if none is too large.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def affordable_zoom(
     low, high = (float(np.clip(np.log(limit) - np.log(d), -700, 700)) for limit in _ZOOM_RANGE)
     if affordable(high):
         return np.inf
-    return float(np.exp(_last(affordable, low, high))) if affordable(low) else 0.0
+    return float(np.exp(_last(affordable, low, high))) if affordable(low) else None
 
 
 def _last(holds: Callable[[float], bool], low: float, high: float) -> float:

@@ -102,10 +102,10 @@ class DistributedLaplacian(Laplacian):
     def _find_bounds(self) -> None:
         """Let the parts say what is known of the spectrum."""
         spectrum = self._spectrum()
-        if not all(one.is_finite for one in spectrum.facts):
+        if not all(one.is_finite for one in spectrum.facts.values()):
             check_degrees(np.array([np.inf]), self.kind, "graph")
         check_degrees(np.array([self.store.max_degree]), self.kind, "graph")
-        self._n_edges = sum(one.n_entries for one in spectrum.facts) // 2
+        self._n_edges = sum(one.n_entries for one in spectrum.facts.values()) // 2
         if self.kind == "normalized":
             self.lmax_bound = 2.0 if spectrum.largest > 0 else 0.0
         else:

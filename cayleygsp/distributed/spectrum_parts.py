@@ -89,7 +89,7 @@ def _rows(store: Store, p: int, kind: LaplacianKind) -> _LaplacianRows:
     return _LaplacianRows(matrix, diagonal, {one.source: one.slots for one in imports(store, around)})
 
 
-def _facts_of(store: Store, p: int, kind: LaplacianKind) -> PartFacts:
+def _facts_of(store: Store, p: int, kind: LaplacianKind) -> PartFacts | None:
     return _on_rows(store, p, kind, _facts, store.part(p))
 
 
@@ -99,10 +99,11 @@ def _on_rows(store: Store, p: int, kind: LaplacianKind, function: Callable[..., 
     return function(CACHE.get(key, lambda: _rows(store, p, kind), cache_bytes()), *arguments)
 
 
-def _facts(rows: _LaplacianRows, part: Part) -> PartFacts:
+def _facts(rows: _LaplacianRows, part: Part) -> PartFacts | None:
+    """Return what is known of the rows; None for a part without vertices."""
     d = rows.diagonal
     if d.size == 0:
-        return PartFacts(-np.inf, 1.0, -1, 0, 0, True)
+        return None
     lengths, u = rows.lengths, int(np.argmax(d))
     n_entries = int(lengths.sum()) - int(np.count_nonzero(d))
     finite = bool(np.isfinite(part.rows.degrees).all())
@@ -192,8 +193,8 @@ class SpectrumInParts:
 
     Attributes
     ----------
-    facts : list of PartFacts
-        What the parts say of their rows.
+    facts : dict of PartFacts
+        What the parts that have vertices say of their rows, by their numbers.
     """
 
     def __init__(self, executor: Executor, store: Store, exchange: Exchange, kind: LaplacianKind) -> None:
@@ -202,23 +203,23 @@ class SpectrumInParts:
         self.sizes = np.diff(store.starts).tolist()
         self._parts = [(store, p, kind) for p in range(store.n_parts)]
         facts = executor.commit([executor.call(p, _facts_of, *part) for p, part in enumerate(self._parts)])
-        self.facts: list[PartFacts] = executor.values(facts)
+        self.facts: dict[int, PartFacts] = {p: one for p, one in enumerate(executor.values(facts)) if one is not None}
 
     @property
     def largest(self) -> float:
         """The largest entry of the diagonal."""
-        return max(one.largest for one in self.facts)
+        return max(one.largest for one in self.facts.values())
 
     @property
     def longest_row(self) -> int:
         """The most entries of a row."""
-        return max(one.longest_row for one in self.facts)
+        return max(one.longest_row for one in self.facts.values())
 
     def collatz_wielandt(self) -> float:
         """Return what :func:`cayleygsp.spectrum.collatz_wielandt` returns for the whole matrix."""
         if self.largest <= 0:
             return 0.0
-        isolated = min(one.smallest for one in self.facts) <= 0  # there the first vector is one
+        isolated = min(one.smallest for one in self.facts.values()) <= 0  # there the first vector is one
         best = np.inf
         x = self._each(_start, extra=(max(self.largest, 1.0) if isolated else self.largest,))
         for _ in range(POWER_STEPS):
@@ -234,7 +235,7 @@ class SpectrumInParts:
     def lower(self) -> float:
         """Return the largest Rayleigh quotient at the vertex with the largest entry of the diagonal."""
         quotients = self._values(self._with_neighbours(_lower, self._each(_diagonal)))
-        at_top = [p for p, one in enumerate(self.facts) if one.largest == self.largest]
+        at_top = [p for p, one in self.facts.items() if one.largest == self.largest]
         return float(quotients[min(at_top, key=lambda p: self.facts[p].vertex)])
 
     def rounding_norm(self) -> float:

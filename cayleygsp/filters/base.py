@@ -202,7 +202,7 @@ class GraphFilter(LinearOperator):
             If it would not fit.
         """
         needed, available = 5 * 8 * self.n_vertices**2, available_memory()
-        if needed > available:
+        if available is not None and needed > available:
             raise MemoryError(
                 f"the dense matrix of {self.n_vertices} vertices needs {format_bytes(needed)} and "
                 f"{format_bytes(available)} are available; apply the filter to signals instead"

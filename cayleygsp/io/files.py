@@ -64,8 +64,7 @@ def read_content(file: Path, cost: int) -> bytes:
         n_packed = file.stat().st_size
         if file.name.lower().endswith(".gz"):
             try:
-                limit = min(text_limit(n_packed), memory_limit() // cost)
-                content = read_at_most(gzip.GzipFile(fileobj=stream), limit, file)
+                content = read_at_most(gzip.GzipFile(fileobj=stream), text_limit(n_packed, cost), file)
             except (OSError, EOFError, zlib.error):
                 raise ValueError(f"{quoted(file)} is not a complete gzip file") from None
         else:
@@ -79,18 +78,18 @@ def read_content(file: Path, cost: int) -> bytes:
 
 def read_stream(stream: Readable, file: Path, cost: int) -> bytes:
     """Return what a stream has, such as standard input; ``file`` is what messages call it."""
-    content = read_at_most(stream, memory_limit() // cost, file)
+    content = read_at_most(stream, memory_limit(cost), file)
     if not content.strip():
         raise ValueError(f"{quoted(file)} is empty")
     return content
 
 
-def read_at_most(stream: Readable, limit: int, file: Path) -> bytes:
-    """Return all that a stream has; stop and reject it when that is more than the limit."""
+def read_at_most(stream: Readable, limit: int | None, file: Path) -> bytes:
+    """Return all that a stream has; stop and reject it when that is more than the limit, if there is one."""
     content = bytearray()
     while chunk := stream.read(_CHUNK):
         content += chunk
-        if len(content) > limit:
+        if limit is not None and len(content) > limit:
             raise InputError(
                 f"{quoted(file)} is too large: its content is more than {format_bytes(limit)}, the limit for a source "
                 "of its size and this machine"

@@ -35,20 +35,22 @@ class InputError(ValueError):
     """A message about a file that is made for users, and goes past those who catch what other libraries raise."""
 
 
-def memory_limit() -> int:
-    """Return the bytes that reading a file may take."""
-    return available_memory() // 2
+def memory_limit(cost: int = 1) -> int | None:
+    """Return how many bytes may be read that take ``cost`` bytes of memory each; None where there is no known limit."""
+    available = available_memory()
+    return None if available is None else available // 2 // cost
 
 
-def text_limit(n_packed: int) -> int:
+def text_limit(n_packed: int, cost: int = 1) -> int:
     """Return the bytes that text packed into the given number of bytes may unpack to."""
-    return min(memory_limit(), max(FREE_TEXT, TEXT_RATIO * n_packed))
+    limit, text = memory_limit(cost), max(FREE_TEXT, TEXT_RATIO * n_packed)
+    return text if limit is None else min(limit, text)
 
 
 def check_memory(file: Path, what: str, n_bytes: int) -> None:
     """Reject what needs more memory than reading may take."""
     limit = memory_limit()
-    if n_bytes > limit:
+    if limit is not None and n_bytes > limit:
         raise InputError(
             f"{quoted(file)} is too large: {what} would need about {format_bytes(n_bytes)} of memory, and the limit "
             f"is {format_bytes(limit)}, half of what is available"

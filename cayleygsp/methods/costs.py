@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cayleygsp._memory import available_memory
+from cayleygsp._memory import available_memory, fits
 from cayleygsp._typing import FloatArray
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES, eigenbasis_bytes, eigenbasis_seconds
 from cayleygsp.laplacians import Laplacian
@@ -133,7 +133,7 @@ def factorisation_seconds(L: Laplacian, response: Response, n_signals: int = 1, 
     if 2 * _factorisation_cost(L, sparsest, n_factors, solves).seconds(n_signals) > worth:
         return IMPOSSIBLE
     cost = factorisation_cost(L, worth)
-    return _factorisation_cost(L, cost, n_factors, solves) if cost.n_bytes < available_memory() else IMPOSSIBLE
+    return _factorisation_cost(L, cost, n_factors, solves) if fits(cost.n_bytes, available_memory()) else IMPOSSIBLE
 
 
 def _factorisation_cost(L: Laplacian, cost: FactorisationCost, n_factors: float, solves: float) -> Cost:
@@ -147,7 +147,8 @@ def eigenbasis_cost(L: Laplacian, n_filters: int = 1) -> Cost:
     applied = (2e-5 + 4e-10 * n**2, 3e-10 * n**2 * (1 + n_filters))
     if L.has_eigenbasis:
         return Cost(1e-4, *applied)
-    if n > EIGENBASIS_VERTICES or (eigenbasis_bytes(n) > _LITTLE_MEMORY and eigenbasis_bytes(n) >= available_memory()):
+    needed = eigenbasis_bytes(n)
+    if n > EIGENBASIS_VERTICES or (needed > _LITTLE_MEMORY and not fits(needed, available_memory())):
         return IMPOSSIBLE
     return Cost(_BUSY * eigenbasis_seconds(n), *applied)
 
@@ -156,10 +157,10 @@ def exact_seconds(L: Laplacian, *, with_factorisation: bool) -> float:
     """Predict the time of preparing and applying the exact filter to one signal; infinite if it would not fit."""
     if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES or not with_factorisation:
         n = L.n_vertices
-        fits = L.has_eigenbasis or eigenbasis_bytes(n) < available_memory()
-        return (0.0 if L.has_eigenbasis else eigenbasis_seconds(n)) + 1e-9 * n**2 if fits else np.inf
+        possible = L.has_eigenbasis or fits(eigenbasis_bytes(n), available_memory())
+        return (0.0 if L.has_eigenbasis else eigenbasis_seconds(n)) + 1e-9 * n**2 if possible else np.inf
     cost = factorisation_cost(L)
-    return cost.seconds + cost.solve_seconds if cost.n_bytes < available_memory() else np.inf
+    return cost.seconds + cost.solve_seconds if fits(cost.n_bytes, available_memory()) else np.inf
 
 
 def degrees_of(L: Laplacian, responses: Sequence[Response], gains: FloatArray, tol: float | None) -> list[float]:

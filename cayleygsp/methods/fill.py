@@ -70,7 +70,9 @@ def elimination(L: Laplacian, max_work: float = np.inf) -> Elimination | None:
     looked, order = _eliminations.get(L, (0.0, None))
     max_work = max(max_work, _LEAST_WORK)
     if order is None and max_work > looked:
-        order = _find_elimination(L, max_work, available_memory() / _BYTES_PER_ENTRY)
+        available = available_memory()
+        max_entries = np.inf if available is None else available / _BYTES_PER_ENTRY
+        order = _find_elimination(L, max_work, max_entries)
         _eliminations[L] = (max_work, order)
     return order if order is not None and order.work <= max_work else None
 
@@ -131,7 +133,7 @@ def check_factorisation(L: Laplacian) -> None:
         With what it would take and what to use instead.
     """
     cost, available = factorisation_cost(L), available_memory()
-    if cost.n_bytes > available:
+    if available is not None and cost.n_bytes > available:
         needs = f"{format_bytes(cost.n_bytes)}" if np.isfinite(cost.n_bytes) else f"more than {format_bytes(available)}"
         raise MemoryError(
             f"method='exact' on {L.n_vertices} vertices is expected to need {needs} for a sparse factorisation, and "

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
-from cayleygsp._memory import available_memory
+from cayleygsp._memory import available_memory, fits
 from cayleygsp._typing import FloatArray, GraphLike
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.laplacians import Laplacian
@@ -78,7 +78,7 @@ def _smallest(L: Laplacian, joined: Any, m: int) -> tuple[FloatArray, FloatArray
         return lam[:m], Phi[:, :m]
     start = np.random.default_rng(0).standard_normal(A.shape[0])
     cost = factorisation_cost(L)
-    if cost.seconds < _FACTORISATION_SECONDS and cost.n_bytes < available_memory():
+    if cost.seconds < _FACTORISATION_SECONDS and fits(cost.n_bytes, available_memory()):
         shift = _SHIFT * L.lmax
         return eigsh(A, m, sigma=-shift, OPinv=_inverse(A, shift), v0=start)
     flipped = (L.lmax * sparse.eye_array(A.shape[0]) - A).tocsr()

@@ -78,8 +78,10 @@ class Needs:
         Degree of the Chebyshev series, that is products.
     n_iter : int
         A number of sweeps K.
-    affordable_zoom : float
-        The largest zoom at which K sweeps keep the error, by the sharp bound.
+    affordable_zoom : float or None
+        The largest zoom at which K sweeps keep the error, by the sharp bound; None if there is none.
+    every_zoom : bool
+        Whether they keep it at every zoom: the largest one is infinite then, for which JSON has no number.
     """
 
     atol: float
@@ -88,7 +90,8 @@ class Needs:
     sharp: int | None
     series_degree: int | None
     n_iter: int
-    affordable_zoom: float
+    affordable_zoom: float | None
+    every_zoom: bool
 
 
 def bound_rows(
@@ -223,6 +226,7 @@ def needs(L: Laplacian, polynomial: CayleyPolynomial, atol: float, n_iter: int) 
         degree = bounds.series_degree(L, polynomial, atol)
     except ValueError:  # millions of terms
         degree = None
+    zoom = bounds.affordable_zoom(L, polynomial, n_iter, atol)
     return Needs(
         atol=atol,
         paper=known["paper"],
@@ -230,7 +234,8 @@ def needs(L: Laplacian, polynomial: CayleyPolynomial, atol: float, n_iter: int) 
         sharp=known["sharp"],
         series_degree=degree,
         n_iter=n_iter,
-        affordable_zoom=bounds.affordable_zoom(L, polynomial, n_iter, atol),
+        affordable_zoom=zoom,
+        every_zoom=zoom == np.inf,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from cayleygsp import bounds
@@ -77,6 +76,8 @@ def needs_text(needed: Needs) -> str:
         else f"A Chebyshev series takes {counted(needed.series_degree, 'product')} for all powers."
     )
     zoom = needed.affordable_zoom
-    up_to = f"zooms up to {format_at_least(zoom, 3)} are"  # larger ones are not proved
-    served = "no zoom is" if zoom == 0 else "every zoom is" if zoom == math.inf else up_to
+    if zoom is None:
+        served = "no zoom is"
+    else:  # larger ones are not proved
+        served = "every zoom is" if needed.every_zoom else f"zooms up to {format_at_least(zoom, 3)} are"
     return f"{sweeps} {degree} With {counted(needed.n_iter, 'sweep')} {served} proved to keep it."

@@ -40,7 +40,7 @@ def test_no_number_of_sweeps_makes_the_error_zero():
 def test_affordable_zoom_is_the_largest_within_the_tolerance(kind, L, p, K, log_atol):
     atol = 10**log_atol
     h = bounds.affordable_zoom(L, p, K, atol, kind)
-    assert h > 0
+    assert h is not None
 
     def value(zoom):
         return bounds.jacobi_bound(L, cg.CayleyPolynomial(p.coeffs, zoom), K, kind).value
@@ -57,7 +57,7 @@ def test_affordable_zoom_takes_coefficients_and_knows_its_limits():
     assert bounds.affordable_zoom(ring, [0, 1], 10, 1e-3) == bounds.affordable_zoom(
         ring, cg.CayleyPolynomial([0, 1], 7.0), 10, 1e-3
     )
-    assert bounds.affordable_zoom(ring, [0, 1], 0, 1e-3, "paper") == 0  # 2Mκ^0 does not depend on the zoom
+    assert bounds.affordable_zoom(ring, [0, 1], 0, 1e-3, "paper") is None  # 2Mκ^0 does not depend on the zoom
     assert bounds.affordable_zoom(ring, [0, 1], 0, 3.0, "paper") == np.inf
     assert bounds.affordable_zoom(ring, [1, 0], 0, 0.0) == np.inf
 

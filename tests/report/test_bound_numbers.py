@@ -39,6 +39,7 @@ def test_needs_are_enough_and_least(small):
         K = getattr(result, kind)
         assert cg.bounds.jacobi_bound(small, p, K, kind).value <= 1e-4
         assert cg.bounds.jacobi_bound(small, p, K - 1, kind).value > 1e-4
+    assert not result.every_zoom
     wider = cg.CayleyPolynomial(p.coeffs, result.affordable_zoom * 1.01)
     assert cg.bounds.jacobi_bound(small, wider, 13).value > 1e-4
 

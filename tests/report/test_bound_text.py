@@ -18,13 +18,13 @@ def small():
 
 
 def test_needs_in_words_follow_the_numbers():
-    needed = Needs(1e-6, None, None, 1200, 77, 13, 0.25)
+    needed = Needs(1e-6, None, None, 1200, 77, 13, 0.25, False)
     text = needs_text(needed)
     assert "1,200 by the sharp bound, no known number by the safe bound" in text
     assert "77 products" in text
     assert "With 13 sweeps zooms up to 0.25 are proved" in text
     assert "sweeps per power: " in text
-    nothing = Needs(1e-6, None, None, None, None, 13, 0.0)
+    nothing = Needs(1e-6, None, None, None, None, 13, None, False)
     assert "no zoom is proved" in needs_text(nothing)
     assert "millions of terms" in needs_text(nothing)
 
