@@ -4,7 +4,8 @@ Exit codes: 0 if all went well; 1 if standard output was closed or is full; 2 fo
 line on stderr and nothing written; 3 if a result was written whose error is not within the tolerance; 130 after Ctrl-C.
 Tracebacks are for bugs alone.
 
-This file loads nothing but the standard library, so that an interrupt finds it ready before anything else is loaded.
+This file loads nothing but the standard library and the exit codes, so that an interrupt finds it ready before anything
+else is loaded.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["main"]
+from cayleygsp.cli.exit_codes import INTERRUPTED
 
-INTERRUPTED = 130
+__all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

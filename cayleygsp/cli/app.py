@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from cayleygsp._text import printable
-from cayleygsp.cli import INTERRUPTED, commands
-from cayleygsp.cli.errors import CANNOT_BE_USED, OUTPUT_LOST, BadInput, one_line
+from cayleygsp.cli import commands
+from cayleygsp.cli.errors import BadInput, one_line
+from cayleygsp.cli.exit_codes import CANNOT_BE_USED, INTERRUPTED, OUTPUT_LOST
 from cayleygsp.cli.streams import OutputLost, flush_output, give_up, show_every_letter
 
 app = typer.Typer(

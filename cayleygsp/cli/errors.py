@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Exit codes beside 0 and that of an interrupt.
-OUTPUT_LOST = 1
-CANNOT_BE_USED = 2
-NOT_REACHED = 3
-
 
 class BadInput(Exception):
     """Invalid input of a user; the message gives the reason in one line."""

@@ -14,7 +14,8 @@ import typer
 from cayleygsp._format import counted, format_bound
 from cayleygsp._text import printable
 from cayleygsp.cli.cluster import Cluster, ClusterOptions, connected, is_parts
-from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
+from cayleygsp.cli.errors import BadInput, input_errors
+from cayleygsp.cli.exit_codes import NOT_REACHED
 from cayleygsp.cli.loading import graph_line, load, need_edges
 from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, Method, OutputOptions, PolynomialOptions
 from cayleygsp.cli.outputs import array_bytes

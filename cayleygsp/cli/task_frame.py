@@ -13,7 +13,8 @@ import typer
 
 from cayleygsp._text import printable
 from cayleygsp._typing import Array
-from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
+from cayleygsp.cli.errors import BadInput, input_errors
+from cayleygsp.cli.exit_codes import NOT_REACHED
 from cayleygsp.cli.loading import load
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.outputs import array_bytes, png_bytes

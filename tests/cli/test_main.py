@@ -158,7 +158,7 @@ def test_the_entry_point_loads_the_standard_library_alone():
     code = "import sys, cayleygsp.cli\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     ours = {name for name in loaded if name.startswith("cayleygsp")}
-    assert ours == {"cayleygsp", "cayleygsp.cli"}
+    assert ours == {"cayleygsp", "cayleygsp.cli", "cayleygsp.cli.exit_codes"}
     for other in ("numpy", "scipy", "typer", "rich"):
         assert other not in loaded
 
