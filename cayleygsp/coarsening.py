@@ -206,7 +206,7 @@ def coarsen(graph: GraphLike, levels: int = 4, rng: np.random.Generator | int | 
     W = as_adjacency(graph)
     _check_total(W)
     name = graph.name if isinstance(graph, Graph) else ""
-    matrices, clusters = _coarsen_all(W, levels, np.random.default_rng(rng))
+    matrices, clusters = coarsen_all(W, levels, np.random.default_rng(rng))
     _check_memory(matrices[-1].shape[0], levels)
     orders = _tree_orders(clusters, matrices[-1].shape[0])
     graphs = tuple(
@@ -246,7 +246,7 @@ def _check_memory(n_coarsest: int, levels: int) -> None:
 # Matching and merging.
 
 
-def _coarsen_all(
+def coarsen_all(
     W: sparse.csr_array, levels: int, rng: np.random.Generator
 ) -> tuple[list[sparse.csr_array], list[IntArray]]:
     """Return the adjacency matrices of all levels, self-loops included, and the coarse vertex of each vertex."""

@@ -346,7 +346,7 @@ def _estimated_density(L: Laplacian, M: int, n_probes: int, rng: np.random.Gener
         mu, zeros = np.tile((-1.0) ** np.arange(M + 1), (n_probes, 1)), np.ones(n_probes)
     else:
         parts = []
-        for width in _block_widths(L.n_vertices, n_probes):
+        for width in block_widths(L.n_vertices, n_probes):
             f = rng.choice([-1.0, 1.0], size=(L.n_vertices, width))
             parts.append((_probe_moments(L, M, f), _zero_shares(L, f) if n_zero else np.zeros(width)))
         mu, zeros = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -369,7 +369,7 @@ def _quadrature(density: SpectralDensity) -> tuple[FloatArray, FloatArray]:
     return np.append(0.0, nodes[::-1]), np.append(density.zero_share, weights[::-1])
 
 
-def _block_widths(n_vertices: int, n_probes: int) -> Iterator[int]:
+def block_widths(n_vertices: int, n_probes: int) -> Iterator[int]:
     """Cut the probes into blocks of at most 16 that take a bounded memory."""
     width = int(np.clip(_BLOCK_SIZE // n_vertices, 1, 16))
     while n_probes > 0:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cayleygsp as cg
-from cayleygsp import coarsening
-from cayleygsp.coarsening import coarsen
+from cayleygsp.coarsening import coarsen, coarsen_all
 from tests.strategies import weighted_graphs
 
 levels_and_seeds = {"levels": st.integers(0, 4), "seed": st.integers(0, 1000)}
@@ -78,7 +77,7 @@ def test_pairs_are_neighbours_and_no_two_neighbours_stay_alone(W, levels, seed):
 
 @given(W=weighted_graphs(), **levels_and_seeds)
 def test_sum_of_weights_is_the_same_on_all_levels_while_matching(W, levels, seed):
-    matrices, _ = coarsening._coarsen_all(cg.Graph(W).W, levels, np.random.default_rng(seed))
+    matrices, _ = coarsen_all(cg.Graph(W).W, levels, np.random.default_rng(seed))
     for A in matrices:
         assert_allclose(A.sum(), W.sum(), rtol=1e-13)
         assert (A != A.T).nnz == 0

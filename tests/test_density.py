@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
-from cayleygsp.density import _block_widths, jackson_kernel, spectral_density
+from cayleygsp.density import block_widths, jackson_kernel, spectral_density
 from tests.oracle import eigenpairs
 from tests.strategies import laplacians
 
@@ -180,9 +180,9 @@ def test_same_seed_same_density(grid):
 
 
 def test_large_graphs_get_narrow_blocks_of_probes():
-    assert list(_block_widths(100, 40)) == [16, 16, 8]
-    assert list(_block_widths(2**23, 5)) == [2, 2, 1]
-    assert list(_block_widths(2**26, 2)) == [1, 1]
+    assert list(block_widths(100, 40)) == [16, 16, 8]
+    assert list(block_widths(2**23, 5)) == [2, 2, 1]
+    assert list(block_widths(2**26, 2)) == [1, 1]
 
 
 def test_graph_without_edges_has_all_frequencies_at_zero():

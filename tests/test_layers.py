@@ -1,19 +1,32 @@
 """The tree holds to its own order: imports point one way, also deferred ones and those for types alone."""
 
 import ast
+import inspect
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import is_dataclass
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 from statistics import median
+from types import ModuleType
+from typing import Any
 
 import pytest
 
-import cayleygsp
-
-ROOT = Path(cayleygsp.__file__).parent
-ANALYSIS = ROOT.parent / "analysis"
-TESTS = ROOT.parent / "tests"
+from tests.trees import (
+    ANALYSIS,
+    ROOT,
+    TESTS,
+    classes_asked_for,
+    home,
+    imports,
+    modules,
+    private_names,
+    public_modules,
+    read_imports,
+    subclasses,
+    tree,
+)
 
 # Each room may import itself and what stands before it.
 LAYERS = (
@@ -41,6 +54,23 @@ EXCEPTIONS = {
     ("design.fit", "filters"): "Fit.on gives the filter of a fit",
 }
 
+# An import that closes a circle, and why it is there.
+CIRCLES = {
+    ("nn.pyg_classes", "nn.pyg"): "a layer is made of a class that PyTorch Geometric knows, where that is imported",
+}
+
+# Private names of other files, and why they are used.
+PRIVATE_BUT_USED = {
+    ("tests.engine.test_threads", "cayleygsp.engine.threads._HELPERS"): "helpers are called off and forgiven",
+}
+
+# Options that can be given by their place, and why.
+BY_PLACE = {
+    ("cayleygsp.pygsp_filters", "Cayley.filter"): "the signature of PyGSP",
+    ("cayleygsp.pygsp_filters", "Cayley.analyze"): "the signature of PyGSP",
+    ("cayleygsp.pygsp_filters", "Cayley.synthesize"): "the signature of PyGSP",
+}
+
 # Tests of no single file, and of what.
 OF_THE_WHOLE = {
     "test_docs.py": "pages and their examples",
@@ -56,34 +86,14 @@ SHOWN_BY_THE_REPORT = {("report", "community"), ("report", "complexity"), ("repo
 }
 
 
-def modules() -> dict[str, Path]:
+def package() -> dict[str, Path]:
     """Return the files of the package by their names within it."""
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in ROOT.rglob("*.py")
-        if path != ROOT / "__init__.py"
-    }
+    return {name.partition(".")[2]: path for name, path in modules().items() if name.startswith("cayleygsp.")}
 
 
-@cache
-def imports(path: Path) -> list[tuple[str, list[str]]]:
-    """Return module and names of every import from the package, wherever it stands in the file."""
-    return list(_imports(path))
-
-
-def _imports(path: Path) -> Iterator[tuple[str, list[str]]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "cayleygsp":
-            module = (node.module or "").partition(".")[2]
-            names = [alias.name for alias in node.names]
-            if module:
-                yield module, names
-            else:
-                yield from ((name, []) for name in names)
-        elif isinstance(node, ast.Import):
-            yield from (
-                (alias.name.partition(".")[2], []) for alias in node.names if alias.name.startswith("cayleygsp.")
-            )
+def targets(path: Path) -> set[str]:
+    """Return the modules of the package that a file imports, by their names within it."""
+    return {home(one).partition(".")[2] for one in imports(path) if home(one).startswith("cayleygsp.")}
 
 
 def room(module: str) -> str:
@@ -91,29 +101,42 @@ def room(module: str) -> str:
 
 
 def test_every_room_has_its_place():
-    assert {room(name) for name in modules()} == set(RANK)
+    assert {room(name) for name in package()} == set(RANK)
 
 
 def test_imports_point_one_way():
-    known = modules()
     against = [
         f"{name} imports {target}"
-        for name, path in known.items()
-        for target, _ in imports(path)
-        if room(target) in RANK and RANK[room(target)] > RANK[room(name)] and (name, room(target)) not in EXCEPTIONS
+        for name, path in package().items()
+        for target in targets(path)
+        if RANK[room(target)] > RANK[room(name)] and (name, room(target)) not in EXCEPTIONS
     ]
     assert against == []
 
 
 def test_exceptions_are_still_needed():
-    known = modules()
     for name, target in EXCEPTIONS:
-        assert target in {room(module) for module, _ in imports(known[name])}
+        assert target in {room(module) for module in targets(package()[name])}
+    for name, target in CIRCLES:
+        assert target in targets(package()[name])
 
 
 def test_the_core_does_not_know_the_layers():
-    for name, path in modules().items():
-        assert room(name) == "nn" or "nn" not in {room(target) for target, _ in imports(path)}, name
+    for name, path in package().items():
+        assert room(name) == "nn" or "nn" not in {room(target) for target in targets(path)}, name
+
+
+def test_every_way_to_import_is_seen():
+    text = """
+import cayleygsp.zoom as z
+from cayleygsp import FilterBank, design
+from cayleygsp.cli import commands, main
+def later():
+    import_module("cayleygsp.density")
+    importlib.import_module("cayleygsp.lowest")
+"""
+    expected = {"zoom", "filters", "design", "cli.commands", "cli", "density", "lowest"}
+    assert {home(one).partition(".")[2] for one in read_imports(ast.parse(text))} == expected
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
@@ -130,44 +153,115 @@ def test_a_circle_is_seen():
 
 
 def test_no_file_imports_itself_in_a_circle():
-    known = modules()
-    graph: dict[str, set[str]] = {name: set() for name in known}
-    for name, path in known.items():
-        for target, names in imports(path):
-            inner = {f"{target}.{one}" for one in names} & set(known)
-            graph[name] |= inner or ({target} & set(known))
-        graph[name] = {target for target in graph[name] if (name, room(target)) not in EXCEPTIONS}
+    known = package()
+    graph = {
+        name: {
+            target
+            for target in targets(path) & set(known)
+            if (name, room(target)) not in EXCEPTIONS and (name, target) not in CIRCLES
+        }
+        for name, path in known.items()
+    }
     assert circle(graph) == []
 
 
 def test_private_names_stay_in_their_files():
-    files = [*modules().values(), *ANALYSIS.rglob("*.py")]
-    crossing = [
-        f"{path.name}: {name} from {target}"
-        for path in files
-        for target, names in imports(path)
-        for name in names
-        if name.startswith("_") and name != "__version__"
+    crossing = {(name, private) for name, path in modules().items() for private in private_names(path)}
+    assert crossing == set(PRIVATE_BUT_USED)
+
+
+def test_private_names_are_seen(tmp_path):
+    path = tmp_path / "some.py"
+    path.write_text(
+        "import cayleygsp as cg\n"
+        "from analysis import _script\n"
+        "from analysis._script import _parse\n"
+        "from cayleygsp import _memory, zoom\n"
+        "cg.density._widths, zoom._grid.shape, zoom.__doc__, cg.Graph._name, _script.Script, _memory.available_memory\n"
+    )
+    assert private_names(path) == {"analysis._script._parse", "cayleygsp.density._widths", "cayleygsp.zoom._grid"}
+
+
+def test_only_responses_ask_for_the_class_of_a_response():
+    concrete = subclasses(ROOT / "responses", "Response")
+    assert {"CayleyPolynomial", "ChebyshevPolynomial", "Heat", "LowPass", "MeyerWavelet"} <= concrete
+    asking = [
+        f"{name}: {asked}"
+        for name, path in package().items()
+        if room(name) != "responses"
+        for asked in classes_asked_for(tree(path))
+        if asked.rpartition(".")[2] in concrete
     ]
-    assert crossing == []
+    assert asking == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "isinstance(g, Heat)",
+        "issubclass(type(g), (int, Heat))",
+        "type(g) is not Heat",
+        "type(g) in {int, cg.responses.Heat}",
+        "isinstance(g, int | responses.Heat)",
+        "match g:\n    case Heat(scale=1): pass",
+    ],
+)
+def test_a_question_for_a_class_is_seen(question):
+    text = "import cayleygsp as cg\nfrom cayleygsp import responses\nfrom cayleygsp.responses import Heat\n"
+    asked = classes_asked_for(ast.parse(text + question))
+    assert "cayleygsp.responses.Heat" in asked
 
 
 def test_no_module_is_named_like_a_function_that_it_exports():
     clashes = [
         name
-        for name, path in modules().items()
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef) and node.name == name.rpartition(".")[2]
+        for name, path in package().items()
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name.rpartition(".")[2]
     ]
     assert clashes == []
 
 
+def public_functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield the functions that a module offers, with those that make and use its classes; results are no functions."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    for name in getattr(module, "__all__", own):
+        value = getattr(module, name)
+        yield name, value.__init__ if inspect.isclass(value) and not is_dataclass(value) else value
+        if inspect.isclass(value):
+            yield from ((f"{name}.{one}", getattr(value, one)) for one in vars(value) if not one.startswith("_"))
+
+
+def misplaced_options(function: Any) -> list[str]:
+    """Return which of ``method`` and ``tol`` can be given by their place, or stand in the wrong order."""
+    parameters = inspect.signature(function).parameters
+    options = [name for name in parameters if name in ("method", "tol")]
+    by_place = [name for name in options if parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY]
+    return by_place or (options if options == ["tol", "method"] else [])
+
+
+@pytest.mark.parametrize("name", public_modules())
+def test_method_and_tolerance_are_given_by_name_in_this_order(name):
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        pytest.skip(str(error))
+    functions = (
+        (label, value) for label, value in public_functions(module) if callable(value) and inspect.isroutine(value)
+    )
+    found = {label for label, value in functions if misplaced_options(value)}
+    assert found == {label for where, label in BY_PLACE if where == name}
+
+
+def test_options_by_place_and_in_another_order_are_seen():
+    assert misplaced_options(lambda x, tol=1e-6: x) == ["tol"]
+    assert misplaced_options(lambda x, *, tol, method: x) == ["tol", "method"]
+    assert misplaced_options(lambda x, *, method, n_iter, tol: x) == []
+
+
 def scripts_imported(path: Path) -> Iterator[str]:
     """Yield the files and folders of the scripts from which a file imports anything."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "analysis":
-            inner = (node.module or "").split(".")[1:]
-            yield from inner[:1] or [alias.name for alias in node.names]
+    yield from (home(one).split(".")[1] for one in imports(path) if home(one).startswith("analysis."))
 
 
 def test_scripts_do_not_import_scripts():
@@ -186,8 +280,8 @@ def test_files_and_functions_are_short(folder, typical, longest):
     assert median(lengths.values()) <= typical
     for path, text in texts.items():
         assert "# -----" not in text, path
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 n_lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
                 assert n_lines <= 60, f"{path.name}: {node.name} has {n_lines} lines"

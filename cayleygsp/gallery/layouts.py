@@ -9,7 +9,7 @@ from cayleygsp._typing import FloatArray, IntArray
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 # Points of a sunflower at radius √(k + ½) are at least 1.54 apart.
-_SUNFLOWER_GAP = 1.54
+SUNFLOWER_GAP = 1.54
 
 
 def sunflower(n_points: int) -> FloatArray:
@@ -22,7 +22,7 @@ def disc_coords(sizes: IntArray, labels: IntArray, rng: np.random.Generator) -> 
     """Return random points in discs, one per group, of area as the size, centres on a sunflower."""
     radius = np.sqrt(sizes)
     # Centres are at least 2.4 times the largest radius apart.
-    centres = 2.4 / _SUNFLOWER_GAP * radius.max() * sunflower(len(sizes))
+    centres = 2.4 / SUNFLOWER_GAP * radius.max() * sunflower(len(sizes))
     offset = _polar(radius[labels] * np.sqrt(rng.random(len(labels))), 2 * np.pi * rng.random(len(labels)))
     return centres[labels] + offset
 

@@ -108,7 +108,7 @@ class ScaledLaplacian:
             if torch.compiler.is_compiling():
                 build: Callable[..., tuple[Tensor, ...]] = build_scaled
             else:
-                build = _by_loops if edge_index.device.type == "cpu" else _by_torch
+                build = parts_by_loops if edge_index.device.type == "cpu" else parts_by_torch
             parts = build(edge_index, constant, n, KINDS[normalization], batch, lambda_max)
             numbers = parts[2:5]
             bounded = lambda_max is None
@@ -149,7 +149,7 @@ class ScaledLaplacian:
         return self.graph.to(dtype)
 
 
-def _by_loops(
+def parts_by_loops(
     edge_index: Tensor, edge_weight: Tensor | None, n: int, kind: int, batch: Tensor | None, lambda_max: Tensor | None
 ) -> tuple[Tensor, ...]:
     """Return indptr, indices, values, diagonal and scale; for a matrix that is not symmetric also its transposed."""
@@ -217,8 +217,8 @@ def build_scaled(
 ) -> Parts:
     """Return the matrix and the pattern of its transposed, as an operation that torch.compile takes as it is."""
     if edge_index.device.type != "cpu":
-        return _by_torch(edge_index, edge_weight, n, kind, batch, lambda_max)
-    parts = _by_loops(edge_index, edge_weight, n, kind, batch, lambda_max)
+        return parts_by_torch(edge_index, edge_weight, n, kind, batch, lambda_max)
+    parts = parts_by_loops(edge_index, edge_weight, n, kind, batch, lambda_max)
     return parts if len(parts) == 8 else (*parts, *transposed_pattern(*parts[:2]))  # type: ignore[return-value]
 
 
@@ -235,7 +235,7 @@ def _(
     return (*pattern, *numbers, empty(n + 1, torch.int32), empty(n_edges, torch.int32), empty(n_edges, torch.int64))
 
 
-def _by_torch(
+def parts_by_torch(
     edge_index: Tensor, edge_weight: Tensor | None, n: int, kind: int, batch: Tensor | None, lambda_max: Tensor | None
 ) -> Parts:
     """Do it by torch operations; the transposed always comes along, as no device is asked whether it is needed."""

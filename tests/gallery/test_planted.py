@@ -99,7 +99,7 @@ def test_communities_are_drawn_apart(sizes):
 def test_sunflower_points_keep_the_gap_that_discs_rely_on():
     points = layouts.sunflower(20_000)
     distance, _ = cKDTree(points).query(points, k=2)
-    assert distance[:, 1].min() >= layouts._SUNFLOWER_GAP
+    assert distance[:, 1].min() >= layouts.SUNFLOWER_GAP
 
 
 def test_spread_gives_weights_that_are_products_of_strengths_with_mean_one():

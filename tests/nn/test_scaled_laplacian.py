@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from cayleygsp.nn import scaled_laplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.nn.scaled_laplacian import KINDS, ScaledLaplacian
+from cayleygsp.nn.scaled_laplacian import KINDS, ScaledLaplacian, parts_by_loops, parts_by_torch
 from tests.nn.helpers import edges_of, random_adjacency
 
 
@@ -27,8 +26,8 @@ def test_torch_operations_make_what_the_loops_make(normalization, batched):
     edge_index[:, 10:] += 5
     weight = torch.rand(20, generator=generator, dtype=torch.float64)
     arguments = edge_index, weight, 11, KINDS[normalization], batch, None
-    by_loops = GraphTensors(*scaled_laplacian._by_loops(*arguments))
-    by_torch = GraphTensors(*scaled_laplacian._by_torch(*arguments))
+    by_loops = GraphTensors(*parts_by_loops(*arguments))
+    by_torch = GraphTensors(*parts_by_torch(*arguments))
     torch.testing.assert_close(dense(by_torch), dense(by_loops), atol=1e-13, rtol=0)
     for graph in (by_loops, by_torch):
         torch.testing.assert_close(dense(graph.transposed()), dense(graph).T, atol=1e-13, rtol=0)
