@@ -5,14 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-import cayleygsp as cg
-
-
-def check_diagonal(laplacian: cg.Laplacian) -> None:
-    """Reject a Laplacian on which Jacobi sweeps are no function of the frequencies."""
-    if not (abs(laplacian.diagonal - 1) < 1e-12).all():
-        raise ValueError("`laplacian` must have ones on its diagonal: normalized, without isolated vertices")
-
 
 def jacobi_basis(zoom: Tensor, eigenvalues: Tensor, order: int, n_iter: int) -> Tensor:
     r"""Return what Jacobi sweeps make of the powers of the Cayley transform, at the eigenvalues.

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from analysis._jacobi_layer import SpectralJacobiConv
 from analysis._mnist_network import N_CLASSES, GraphNetwork, mnist_tree
 from analysis.mnist.data import SIDE
-from analysis.mnist.jacobi_layer import SpectralJacobiConv
 from analysis.mnist.settings import CHEBNET, EXACT, JACOBI, LENET, Config
 from cayleygsp.nn import CayleyConv, ChebConv, GraclusPooling
 
@@ -51,7 +51,7 @@ def make_convolution(model: str, config: Config, level: int, in_channels: int, o
         return ChebConv(*sizes, 2 * config.order + 1, bias=False, method="exact" if exact else "recurrence")
     options: dict[str, Any] = {"zoom": config.zoom, "parametrization": config.parametrization}
     if model == JACOBI:
-        return SpectralJacobiConv(*sizes, config.order, config.sweeps, **options)
+        return SpectralJacobiConv(*sizes, config.order, config.sweeps, bias=False, **options)
     options |= {"tol": config.tol, "method": "exact" if exact else "chebyshev"}
     return CayleyConv(*sizes, config.order, bias=False, **options)
 

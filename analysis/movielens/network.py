@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 import cayleygsp as cg
+from analysis._jacobi_layer import SpectralJacobiConv
 from analysis.movielens.cell import RecurrentCell
 from analysis.movielens.data import Ratings
 from analysis.movielens.diffusion import Diffusion, Workspace
-from analysis.movielens.jacobi_layer import SpectralJacobiConv
 from analysis.movielens.settings import CAYLEY, JACOBI, ORDERS, ORTHOGONAL, SWEEPS, Config
 from analysis.movielens.terms import ScaledGraph
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 
-Layer = CayleyConv | ChebConv | SpectralJacobiConv
+Layer = CayleyConv | ChebConv
 
 
 class Side(nn.Module):
@@ -39,7 +39,7 @@ class Side(nn.Module):
 
     def __init__(self, model: str, config: Config, laplacian: cg.Laplacian, device: torch.device) -> None:
         super().__init__()
-        self.conv = make_layer(model, config, laplacian)
+        self.conv = make_layer(model, config)
         self.cell = RecurrentCell(config.features, config.rank)
         # in a list: constants are no part of the state of the model
         self._laplacian = [GraphLaplacian.from_laplacian(laplacian, dtype=torch.float32, device=device)]
@@ -106,16 +106,17 @@ class Network(nn.Module):
         return self.users(users, self.diffusions), self.movies(movies, self.diffusions)
 
 
-def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
+def make_layer(model: str, config: Config) -> Layer:
     """Return the convolution of a model, with Glorot's start over all coefficients that reach an output."""
     sizes, order = (config.rank, config.features), ORDERS[model]
+    options: dict[str, Any] = {"zoom": config.zoom, "tol": config.tol}
     layer: Layer
     if model == JACOBI:
-        layer = SpectralJacobiConv(laplacian, *sizes, order, SWEEPS, zoom=config.zoom, tol=config.tol)
+        layer = SpectralJacobiConv(*sizes, order, SWEEPS, **options, parametrization="coefficients")
     elif model == CAYLEY:
-        layer = CayleyConv(*sizes, order, zoom=config.zoom, tol=config.tol, parametrization="coefficients")
+        layer = CayleyConv(*sizes, order, **options, parametrization="coefficients")
     elif model == ORTHOGONAL:
-        layer = CayleyConv(*sizes, order, zoom=config.zoom, tol=config.tol)
+        layer = CayleyConv(*sizes, order, **options)
     else:
         layer = ChebConv(*sizes, order + 1)
     limit = math.sqrt(6 / (layer.weight.shape[0] * config.rank + config.features))
@@ -123,11 +124,9 @@ def make_layer(model: str, config: Config, laplacian: cg.Laplacian) -> Layer:
     with torch.no_grad():
         if isinstance(layer, CayleyConv):
             layer.set_coefficients(start)
-        elif isinstance(layer, ChebConv):
+        else:
             for term, weights in zip(layer.lins, start, strict=True):
                 cast(torch.Tensor, term.weight).copy_(weights.T)
-        else:
-            layer.weight.copy_(start)
     return layer
 
 

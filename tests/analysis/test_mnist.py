@@ -12,7 +12,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-import cayleygsp as cg
 from analysis import mnist
 from analysis._checkpoint import Checkpoint
 from analysis._mnist_network import n_parameters
@@ -20,11 +19,10 @@ from analysis._runner import Run
 from analysis.mnist import costs, script
 from analysis.mnist.data import draw_digits, load_digits
 from analysis.mnist.filters import learned_filters
-from analysis.mnist.jacobi_layer import SpectralJacobiConv
 from analysis.mnist.networks import make_network
 from analysis.mnist.settings import CAYLEYNET, CHEBNET, FULL, JACOBI, LENET, QUICK, Config
 from analysis.mnist.training import Images, learned_zooms, make_optimizer, train
-from cayleygsp.nn import CayleyConv, GraphLaplacian
+from cayleygsp.nn import CayleyConv
 from tests.analysis import helpers
 from tests.analysis.killed_rank import TINY
 from tests.analysis.stopped_runs import CPU, whole_and_resumed
@@ -193,22 +191,6 @@ def test_second_layer_by_series_gives_what_the_eigenbasis_gives():
             x = torch.rand(3, 784, 1, generator=torch.Generator().manual_seed(1))
             outputs.append(network.eval()(x).detach())
         torch.testing.assert_close(outputs[0], outputs[1], rtol=1e-2, atol=1e-2)
-
-
-def test_jacobi_in_the_eigenbasis_is_the_layer_by_sweeps():
-    L = cg.laplacian(cg.gallery.grid(4), "normalized")
-    spectral = SpectralJacobiConv(2, 3, order=3, n_iter=4, zoom=0.7).double()
-    sweeps = CayleyConv(2, 3, order=3, bias=False, method="jacobi", n_iter=4, zoom=0.7).double()
-    sweeps.load_state_dict(spectral.state_dict())
-    x = torch.randn(5, 16, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    outputs = [layer(x, GraphLaplacian.from_laplacian(L)) for layer in (spectral, sweeps)]
-    torch.testing.assert_close(*outputs)
-    for y in outputs:
-        y.square().sum().backward()
-    for mine, other in zip(spectral.parameters(), sweeps.parameters(), strict=True):
-        torch.testing.assert_close(mine.grad, other.grad)
-    with pytest.raises(ValueError, match="must have ones on its diagonal"):
-        spectral(x, GraphLaplacian.from_laplacian(cg.laplacian(np.diag(np.ones(15), 1) * 0, "normalized")))
 
 
 def test_jacobi_is_trained_for_the_first_epoch_of_the_same_run(tmp_path):

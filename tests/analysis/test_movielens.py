@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 
-import cayleygsp as cg
 from analysis import movielens
 from analysis._checkpoint import Checkpoint
 from analysis._runner import Experiment, Run
@@ -20,7 +19,6 @@ from analysis.movielens import script
 from analysis.movielens.cell import RecurrentCell
 from analysis.movielens.costs import WAYS
 from analysis.movielens.data import load_ratings, part_ratings, read_ratings
-from analysis.movielens.jacobi_layer import SpectralJacobiConv
 from analysis.movielens.network import Network, start_factors
 from analysis.movielens.objective import Objective, Places, predict
 from analysis.movielens.paper import PARAMETERS
@@ -28,7 +26,6 @@ from analysis.movielens.paper import RMSE as PAPER_RMSE
 from analysis.movielens.results import course_table, errors_at_equal_steps
 from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NAMES, NETWORKS, ORTHOGONAL, QUICK, Config
 from analysis.movielens.training import train
-from cayleygsp.nn import CayleyConv, GraphLaplacian
 from tests.analysis import helpers
 from tests.analysis.stopped_runs import CPU, StoppingCheckpoint, whole_and_resumed
 
@@ -283,29 +280,6 @@ def test_predictions_fill_the_scale():
     W, H = torch.randn(5, 2), torch.randn(4, 2)
     found = predict(W, H, Places(np.arange(20), 4, CPU))
     assert (float(found.min()), float(found.max())) == pytest.approx((1.0, 5.0))
-
-
-def test_jacobi_in_the_eigenbasis_is_the_layer_by_sweeps():
-    torch.manual_seed(2)
-    L = cg.laplacian(cg.gallery.grid(5), "normalized")
-    spectral = SpectralJacobiConv(L, 2, 3, order=3, n_iter=4, zoom=0.7).double()
-    for name, array in (("eigenvalues", L.eigenvalues), ("eigenvectors", L.eigenvectors)):
-        setattr(spectral, name, torch.tensor(array))
-    sweeps = CayleyConv(2, 3, order=3, method="jacobi", n_iter=4).double()
-    sweeps.load_state_dict(spectral.state_dict(), strict=False)  # coefficients alone: the coordinates stay
-    x = torch.randn(25, 2, dtype=torch.float64)
-    found, expected = spectral(x), sweeps(x, GraphLaplacian.from_laplacian(L))
-    torch.testing.assert_close(found, expected)
-    for y in (found, expected):
-        y.square().sum().backward()
-    # the layer by sweeps learns in other coordinates
-    learned = (sweeps.weight, sweeps.log_zoom)
-    moved = torch.autograd.grad(sweeps.coefficients(), learned, spectral.weight.grad)
-    torch.testing.assert_close(sweeps.weight.grad, moved[0])
-    torch.testing.assert_close(sweeps.log_zoom.grad, moved[1] + spectral.log_zoom.grad)
-    torch.testing.assert_close(sweeps.bias.grad, spectral.bias.grad)
-    with pytest.raises(ValueError, match="must have ones on its diagonal"):
-        SpectralJacobiConv(cg.laplacian(cg.gallery.grid(3)), 1, 1, 1, 1)
 
 
 def test_division_is_that_of_the_authors():

@@ -12,7 +12,6 @@ import cayleygsp as cg
 from analysis.movielens.data import load_ratings
 from analysis.movielens.diffusion import Diffusion, Workspace
 from analysis.movielens.entries import ends, entries
-from analysis.movielens.jacobi_layer import SpectralJacobiConv
 from analysis.movielens.network import Network, start_factors
 from analysis.movielens.objective import Objective, quadratic_form
 from analysis.movielens.settings import NETWORKS, QUICK
@@ -110,17 +109,3 @@ def test_quadratic_form_has_its_gradient():
     H = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
     torch.testing.assert_close(quadratic_form(matrix, H), H.T @ matrix.to_dense() @ H)
     assert torch.autograd.gradcheck(lambda H: quadratic_form(matrix, H), (H,))
-
-
-def test_taps_of_sweeps_are_exact_without_tolerance():
-    torch.manual_seed(7)
-    L = cg.laplacian(cg.gallery.grid(4), "normalized")
-    layer = SpectralJacobiConv(L, 2, 3, order=2, n_iter=3, zoom=0.8, tol=0.0)
-    taps = layer.taps()
-    assert len(taps) == 2 * 4 + 1
-    x = torch.randn(16, 2)
-    terms = torch.empty(16, len(taps), 2)
-    ScaledGraph(L, 2.0, torch.float32).write_terms(x, terms)
-    torch.testing.assert_close(torch.einsum("nki,kio->no", terms, taps), layer(x) - layer.bias)
-    layer.tol = 1e-2
-    assert len(layer.taps()) < len(taps)
