@@ -33,5 +33,22 @@ def sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
     """
     q = jacobi_condition(L, zoom)
     smallest = float(modulus(L, zoom)[L.diagonal > 0].min(initial=np.inf))
-    step = unit_roundoff(dtype) * (2 * L.rounding_norm * zoom / smallest + 12)
-    return (n_iter + 1) * q * (1 + q) * step
+    return (n_iter + 1) * q * (1 + q) * _one_sweep(L.rounding_norm * zoom / smallest, dtype)
+
+
+def adjoint_sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
+    r"""Bound what rounding adds to :math:`\|J^{K+1}\|` in the error of the transposed scheme.
+
+    A power is :math:`(h\Delta - iI) E^{-1} \sum_{k \le K} (J^\top)^k`. The iterates :math:`E^{1/2} w` of the sum have
+    :math:`\|w\| \le 2 \max |E|^{1/2}` and are multiplied in the end by :math:`(h\Delta - iI) E^{-1/2}`, of norm at most
+    :math:`2 \max |E|^{1/2}`. In the weighted norm a sweep passes errors on as they are and makes one of a few units of
+    roundoff times the longest row, as :math:`|E|^{-1/2} h|\Delta| |E|^{-1/2}` has norm 2 at most. The product at the
+    end counts for two sweeps.
+    """
+    longest_row = float(np.diff(L.matrix.indptr).max())
+    return 4 * float(modulus(L, zoom).max()) * (n_iter + 2) * _one_sweep(longest_row + 3, dtype)
+
+
+def _one_sweep(product: float, dtype: Any) -> float:
+    """Return what one sweep is wrong by: twice the product, which is in units of roundoff, and steps row by row."""
+    return unit_roundoff(dtype) * (2 * product + 12)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds import jacobi_contraction, jacobi_error
-from cayleygsp.bounds.rounding import summation_floor, sweep_rounding
+from cayleygsp.bounds.rounding import adjoint_sweep_rounding, summation_floor, sweep_rounding
 from cayleygsp.engine.jacobi import JacobiSweeps
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range
@@ -100,8 +99,9 @@ class JacobiMethod(FilterMethod):
             z = total / E
             return h * complex_product(L, z) - 1j * z
 
-        n_matvecs = self.polynomial.order * (self.n_iter + 1)
-        return Applied(sum_powers(self.polynomial, f, next_power), self._adjoint_bound(f.dtype), n_matvecs)
+        p, K = self.polynomial, self.n_iter
+        bound = self._bound(adjoint_sweep_rounding(self.laplacian, p.zoom, K, f.dtype), f.dtype)
+        return Applied(sum_powers(p, f, next_power), bound, p.order * (K + 1))
 
     def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
         """Return y_j after K sweeps, and the residual norm before each of them."""
@@ -131,19 +131,10 @@ class JacobiMethod(FilterMethod):
         """Return the sharp bound of the scheme, with a floor for the rounding of every sweep."""
         if self.normalize:
             return np.inf
-        p, K = self.polynomial, self.n_iter
-        a = jacobi_contraction(self.laplacian, p.zoom, K) + sweep_rounding(self.laplacian, p.zoom, K, dtype)
-        return jacobi_error(p, a) + summation_floor(p, dtype)
+        return self._bound(sweep_rounding(self.laplacian, self.polynomial.zoom, self.n_iter, dtype), dtype)
 
-    def _adjoint_bound(self, dtype: Any) -> float:
-        r"""Return the sharp bound, which transposition does not change, with a floor for the transposed sweeps.
-
-        Their iterates :math:`E^{1/2} w` have :math:`\|w\| \le 2 \max|E|^{1/2}` and are multiplied in the end by
-        :math:`(h\Delta - iI)E^{-1/2}`, of norm at most :math:`2 \max|E|^{1/2}`; in the weighted norm a sweep passes
-        errors on as they are and makes one of u times twice the longest row.
-        """
-        p, K = self.polynomial, self.n_iter
-        longest_row = float(np.diff(self.laplacian.matrix.indptr).max())
-        step = unit_roundoff(dtype) * (2 * (longest_row + 3) + 12)
-        a = jacobi_contraction(self.laplacian, p.zoom, K) + 4 * float(np.abs(self.E).max()) * (K + 2) * step
+    def _bound(self, rounding: float, dtype: Any) -> float:
+        """Return the sharp bound, which transposition does not change, with what rounding adds to the contraction."""
+        p = self.polynomial
+        a = jacobi_contraction(self.laplacian, p.zoom, self.n_iter) + rounding
         return jacobi_error(p, a) + summation_floor(p, dtype)

@@ -87,6 +87,34 @@ def test_a_chebyshev_filter_is_a_special_cayley_filter(kind, zoom, alpha):
     assert_allclose(cayley, cg.ChebyshevFilter(L, alpha).toarray(), atol=1e-8)
 
 
+@given(L=laplacians(), p=cayley_polynomials(max_order=6, max_zoom=10), K=st.integers(0, 12))
+def test_adjoint_is_the_transposed_scheme_and_within_its_bound(L, p, K):
+    n = L.n_vertices
+    transposed = scheme_of_the_paper(L, p, K, np.eye(n)).T
+    scale = max(1, np.abs(transposed).max())
+    for dtype, atol in ((np.float64, 1e-9), (np.float32, 2e-3)):
+        f = np.eye(n, dtype=dtype)
+        applied = JacobiMethod(L, p, K, False).apply_adjoint(f, certify=False)
+        assert_allclose(applied.signals, transposed, atol=atol * scale)
+        # the exact filter is symmetric
+        error = np.linalg.norm(applied.signals.astype(np.float64) - dense_filter(L, p), axis=0)
+        assert (error <= applied.error_bound * (1 + 1e-9) + 1e-12 * scale).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 3])
+def test_rounding_of_the_adjoint_is_within_its_bound_where_no_other_error_is_left(dtype, width):
+    L = cg.laplacian(cg.gallery.sensor(60, rng=0))
+    p = cg.CayleyPolynomial([0.2, 1, 0.5j, -0.3], 0.05)
+    f = np.random.default_rng(0).standard_normal((60, width)).astype(dtype)
+    K = jacobi_sweeps(L, p, 1e-18)
+    applied = JacobiMethod(L, p, K, False).apply_adjoint(f, certify=False)
+    error = np.linalg.norm(applied.signals - dense_filter(L, p) @ f, axis=0) / np.linalg.norm(f, axis=0)
+    assert (error <= applied.error_bound).all()
+    assert applied.error_bound <= 1e4 * np.finfo(dtype).eps * K
+    assert applied.signals.dtype == dtype
+
+
 def test_normalised_scheme_has_no_adjoint():
     g = cg.CayleyFilter(cg.gallery.path(5), cg.CayleyPolynomial([0, 1], 1.0), method="jacobi", n_iter=1, normalize=True)
     with pytest.raises(ValueError, match="`normalize=True` makes the Jacobi filter non-linear"):
