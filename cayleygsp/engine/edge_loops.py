@@ -5,7 +5,7 @@ A^\top u_{k+1} - u_{k+2}`, the gradient in the entry (i, j) of A is :math:`\sum_
 \rangle`, with :math:`c_0 = 1` and 2 else. The terms are needed from the highest degree to the lowest, as the sums are
 made, and the recurrence runs that way too: :math:`t_{k-1} = 2 A t_k - t_{k+1}`.
 
-Graphs come as in :mod:`cayleygsp.engine.tile_loops`; blocks have the shape (slots, n, width). All threads share the
+Graphs come as in :mod:`cayleygsp.engine.scaled_rows`; blocks have the shape (slots, n, width). All threads share the
 rows of a degree, so that each entry is added up by one of them, in the same order every time.
 """
 
@@ -21,7 +21,7 @@ from cayleygsp.engine.board import MORE, claim, finish
 from cayleygsp.engine.compiling import FAST, compiled
 from cayleygsp.engine.dot_rows import step_and_dot_row
 from cayleygsp.engine.packed import cut_rows
-from cayleygsp.engine.rows import step_row
+from cayleygsp.engine.scaled_rows import step_scaled_rows
 from cayleygsp.engine.threads import run, useful_threads
 
 # Numbers times steps from which threads share a call. Calls stand between dense products of torch, whose threads go on
@@ -34,21 +34,10 @@ _ANY_ORDER = FAST | {"reassoc"}
 
 
 @njit(fastmath=FAST)
-def _step_rows(first, last, graph, factor, minus, t, t_old, out, add):  # type: ignore[no-untyped-def]
-    """Set rows of out to factor * (scaled matrix) t - minus * t_old, plus what stands there if ``add``."""
-    indptr, indices, weights, diagonal, off, scale = graph
-    for i in range(first, last):
-        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
-        w1 = factor * scale[i] * off
-        w2 = factor * (scale[i] * diagonal[i]) - factor
-        step_row(np.int64(i), begin, end, indices, weights, w1, w2, -minus, t, t_old, out, add)
-
-
-@njit(fastmath=FAST)
 def _step_and_dot_rows(  # type: ignore[no-untyped-def]
     first, last, graph, step_factor, minus, t, t_old, out, add, other, factor, entries, diagonal
 ):
-    """Do what :func:`_step_rows` does, and add factor * <other_i, t_j> to every entry (i, j)."""
+    """Do what :func:`step_scaled_rows` does, and add factor * <other_i, t_j> to every entry (i, j)."""
     indptr, indices, weights, on_diagonal, off, scale = graph
     for i in range(first, last):
         begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
@@ -103,9 +92,9 @@ def _ascend(graph, chunks, k0, t, board, mine, budget):  # type: ignore[no-untyp
             return ticket
         q, c = divmod(ticket, n_chunks)
         if k0 + q == 1:
-            _step_rows(chunks[c], chunks[c + 1], graph, one, one - one, t[q + 1], t[q + 1], t[q + 2], False)
+            step_scaled_rows(chunks[c], chunks[c + 1], graph, one, one - one, t[q + 1], t[q + 1], t[q + 2], False)
         elif k0 + q > 1:
-            _step_rows(chunks[c], chunks[c + 1], graph, one + one, one, t[q + 1], t[q], t[q + 2], False)
+            step_scaled_rows(chunks[c], chunks[c + 1], graph, one + one, one, t[q + 1], t[q], t[q + 2], False)
         finish(board)
     return MORE
 
@@ -133,7 +122,7 @@ def _descend(  # type: ignore[no-untyped-def]
                 first, last, graph, up, one, u[q + 1], u[q + 2], u[q], True, now, factor, entries, diagonal
             )
         else:
-            _step_rows(first, last, graph, up, one, u[q + 1], u[q + 2], u[q], True)
+            step_scaled_rows(first, last, graph, up, one, u[q + 1], u[q + 2], u[q], True)
         if adding and k < top:
             goes_on = backwards and k > 0
             if goes_on and by_terms:
@@ -141,7 +130,7 @@ def _descend(  # type: ignore[no-untyped-def]
                     first, last, other, one + one, one, now, t[q + 2], t[q], False, u[q + 1], factor, entries, diagonal
                 )
             elif goes_on:
-                _step_rows(first, last, other, one + one, one, now, t[q + 2], t[q], False)
+                step_scaled_rows(first, last, other, one + one, one, now, t[q + 2], t[q], False)
             elif by_terms:
                 _add_products(first, last, other, factor, u[q + 1], now, entries, diagonal)
         finish(board)

@@ -5,10 +5,9 @@ A tile is a range of the batch * features columns, 128 bytes of each row; its Ch
 touched once for many terms. That is what training needs; the loops of :mod:`cayleygsp.engine.blocks` keep two terms
 alone, for graphs so large that more would not fit in memory.
 
-A graph comes as ``(indptr, indices, weights, diagonal, off, scale)``: the scaled Laplacian in row i is ``scale[i] *
-(diagonal[i] * t[i] + off * sum(weights * t[indices])) - t[i]``. What is done with a tile is written in a program, one
-operation per row (see :mod:`cayleygsp.engine.tiles`). Either a thread runs the whole program on a tile of its own, or
-all threads go through it together, each operation a step of the board.
+Graphs come as in :mod:`cayleygsp.engine.scaled_rows`. What is done with a tile is written in a program, one operation
+per row (see :mod:`cayleygsp.engine.tiles`). Either a thread runs the whole program on a tile of its own, or all threads
+go through it together, each operation a step of the board.
 """
 
 from __future__ import annotations
@@ -18,23 +17,13 @@ from numba import njit
 
 from cayleygsp.engine.board import MORE, claim, finish
 from cayleygsp.engine.compiling import FAST, compiled
-from cayleygsp.engine.rows import step_row, sum_row
+from cayleygsp.engine.rows import sum_row
+from cayleygsp.engine.scaled_rows import step_scaled_rows
 from cayleygsp.engine.tile_copies import gather, gather_blocks, scatter, scatter_blocks
 from cayleygsp.engine.tile_rows import copy_row, mix_rows
 
 # Operations of a program: one term, room for the next terms, and what goes out of or into many terms at once.
 STEP, CARRY, BLOCKS = 0, 1, 2
-
-
-@njit(fastmath=FAST)
-def _step(first, last, graph, factor, minus, t, t_old, out, add):  # type: ignore[no-untyped-def]
-    """Set rows of out to factor * (scaled Laplacian) t - minus * t_old, plus what stands there if ``add``."""
-    indptr, indices, weights, diagonal, off, scale = graph
-    for i in range(first, last):
-        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
-        w1 = factor * scale[i] * off
-        w2 = factor * (scale[i] * diagonal[i]) - factor
-        step_row(np.int64(i), begin, end, indices, weights, w1, w2, -minus, t, t_old, out, add)
 
 
 @njit(fastmath=FAST, inline="always")
@@ -80,7 +69,7 @@ def _terms_step(first, last, graph, k, q, column, n_columns, x, buffer):  # type
         gather(first, last, x, column, n_columns, out)
     else:
         factor, minus, t_old = (one, one - one, t) if k == 1 else (one + one, one, buffer[q])
-        _step(first, last, graph, factor, minus, t, t_old, out, False)
+        step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, False)
 
 
 @njit(fastmath=FAST, inline="always")
@@ -88,7 +77,7 @@ def _combine_step(first, last, graph, k, q, buffer):  # type: ignore[no-untyped-
     """Add to rows of slot q of the buffer what Clenshaw's rule takes from the two slots after it."""
     one = buffer.dtype.type(1)
     factor = one + one if k else one
-    _step(first, last, graph, factor, one, buffer[q + 1], buffer[q + 2], buffer[q], True)
+    step_scaled_rows(first, last, graph, factor, one, buffer[q + 1], buffer[q + 2], buffer[q], True)
 
 
 @njit(fastmath=FAST, inline="always")
