@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -14,13 +17,28 @@ FAST = {"contract", "nsz"}
 def compiled(fastmath: set[str] = FAST, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile on first use, without holding the interpreter, and keep the result on disk.
 
-    Where no folder can be written, it is kept in memory. ``fastmath`` names what may be done to sums and products.
+    What is kept holds for the sources of the engine as they are. Where no folder can be written, it is kept in memory.
+    ``fastmath`` names what may be done to sums and products.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            return njit(cache=True, nogil=True, fastmath=fastmath, **options)(function)
+            loop = njit(cache=True, nogil=True, fastmath=fastmath, **options)(function)
         except RuntimeError:
             return njit(nogil=True, fastmath=fastmath, **options)(function)
+        # numba asks for the file of the function alone, and would keep what it calls from files that have changed
+        index: Any = getattr(getattr(loop, "_cache", None), "_cache_file", None)
+        if hasattr(index, "_source_stamp"):
+            index._source_stamp = (index._source_stamp, sources_stamp(Path(__file__).parent))
+        return loop
 
     return decorate
+
+
+@cache
+def sources_stamp(folder: Path) -> str:
+    """Return what changes whenever a file of Python in a folder does."""
+    digest = sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.name.encode() + sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
