@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,9 +15,6 @@ from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
 from cayleygsp.nn.jacobi import JacobiSweeps
 from cayleygsp.responses.basis import basis_size
-
-# Below this many numbers to compute, starting threads takes longer than the work.
-_THREAD_SIZE = 500_000
 
 
 class JacobiFeatures(BlockFeatures):
@@ -94,30 +89,11 @@ class JacobiFeatures(BlockFeatures):
 
 def _blocks_by_loops(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
     """Return x, the parts of all powers, and their derivatives, shape (n, m, 4r + 1), by compiled loops."""
-    from cayleygsp.engine import jacobi_powers
+    from cayleygsp.engine.jacobi_powers import jacobi_blocks
 
-    indptr, indices = (t.numpy().astype(np.int64) for t in graph[:2])
-    weights = graph.values.to(x.dtype).numpy()
-    columns = x.contiguous().numpy()
-    factors = jacobi_powers.jacobi_factors(graph.diagonal.double().numpy(), zoom, columns.dtype)
-    out = np.empty((*columns.shape, 4 * order + 1), dtype=columns.dtype)
-
-    def run(piece: slice) -> None:
-        part = np.empty((columns.shape[0], columns[:, piece].shape[1], out.shape[2]), dtype=out.dtype)
-        jacobi_powers.jacobi_blocks(
-            indptr, indices, weights, factors, np.ascontiguousarray(columns[:, piece]), order, n_iter, part
-        )
-        out[:, piece] = part
-
-    if torch.get_num_threads() == 1 or columns.size * order * (n_iter + 1) < _THREAD_SIZE:
-        jacobi_powers.jacobi_blocks(indptr, indices, weights, factors, columns, order, n_iter, out)
-    else:
-        n_tiles = -(-columns.shape[1] // jacobi_powers.TILE)
-        step = -(-n_tiles // torch.get_num_threads()) * jacobi_powers.TILE
-        pieces = [slice(first, first + step) for first in range(0, columns.shape[1], step)]
-        with ThreadPoolExecutor(len(pieces)) as pool:
-            list(pool.map(run, pieces))
-    return torch.from_numpy(out)
+    diagonal, columns = graph.diagonal.double().numpy(), x.contiguous().numpy()
+    packed = graph.to(x.dtype).packed()
+    return torch.from_numpy(jacobi_blocks(packed, diagonal, zoom, columns, order, n_iter, torch.get_num_threads()))
 
 
 def blocks_by_torch(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:

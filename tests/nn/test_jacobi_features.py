@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
-from cayleygsp.nn import (
-    JacobiFeatures,
-    jacobi_features,
-)
+import cayleygsp as cg
+from cayleygsp.engine import threads
+from cayleygsp.nn import JacobiFeatures, jacobi_features
 from tests.nn.helpers import random_graph, signals
 
 # said by torch of its own format
@@ -17,12 +17,20 @@ pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 N_SIGNALS = 21  # not a multiple of a tile
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.fixture
+def all_share(monkeypatch):
+    """Let even small work be shared by threads, on any machine, busy or not."""
+    monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
+    monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
+    monkeypatch.setattr(threads, "_SECONDS_PER_NUMBER", 1.0)
+    monkeypatch.setattr(threads._HELPERS, "rest_until", 0.0)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("n_iter", [0, 1, 5])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_compiled_sweeps_equal_those_of_torch(monkeypatch, threads, n_iter, dtype):
-    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    monkeypatch.setattr(jacobi_features, "_THREAD_SIZE", 0)
+def test_compiled_sweeps_equal_those_of_torch(all_share, monkeypatch, n_threads, n_iter, dtype):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: n_threads)
     L, laplacian = random_graph(normalization=None)
     features = JacobiFeatures(signals(N_SIGNALS, L.n_vertices, 2, dtype=dtype), laplacian, n_iter)
     like = torch.empty(0, dtype=dtype)
@@ -35,14 +43,24 @@ def test_compiled_sweeps_equal_those_of_torch(monkeypatch, threads, n_iter, dtyp
     )
 
 
-def test_threads_change_no_bit(monkeypatch):
+def test_threads_change_no_bit(all_share, monkeypatch):
     L, laplacian = random_graph()
     features = JacobiFeatures(signals(70, L.n_vertices, 1), laplacian, 4)
     like = torch.empty(0, dtype=torch.float64)
-    monkeypatch.setattr(jacobi_features, "_THREAD_SIZE", 0)
     found = []
-    for threads in (1, 2, 5):
-        monkeypatch.setattr(torch, "get_num_threads", lambda n=threads: n)
+    for n_threads in (1, 2, 5):
+        monkeypatch.setattr(torch, "get_num_threads", lambda n=n_threads: n)
         found.append(features.blocks(None, 1.3, 2, False, like)[0])
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("shape", [(0, 6, 1), (3, 6, 1)])
+def test_graphs_without_edges_and_no_signals_at_all(shape):
+    L = cg.laplacian(np.zeros((6, 6)))
+    x = torch.ones(shape, dtype=torch.float64)
+    found, _ = JacobiFeatures(x, L, 2).blocks(None, 0.7, 2, False, x)
+    assert found.shape == (6, shape[0], 1, 9)
+    # C(0) is -1 at every zoom
+    expected = torch.tensor([1.0, -2, 0, 2, 0, 0, 0, 0, 0], dtype=torch.float64)
+    torch.testing.assert_close(found, expected.expand(found.shape))
