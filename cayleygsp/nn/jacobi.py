@@ -25,7 +25,7 @@ def jacobi_conv(
     order = order_of(CAYLEY_REAL if real else CAYLEY, size)
     reject_learned_graph(laplacian.values, "method 'jacobi'")
     graph = laplacian.tensors(x.dtype, own_scale=False)
-    solve = JacobiSweeps(graph, log_zoom.to(x.dtype).exp(), n_iter)
+    solve = DifferentiableSweeps(graph, log_zoom.to(x.dtype).exp(), n_iter)
     if f_in <= f_out:
         y = torch.stack([x.transpose(0, 1).reshape(n, batch * f_in), x.new_zeros(n, batch * f_in)], dim=1)
         blocks = [y[:, 0]]
@@ -44,11 +44,12 @@ def jacobi_conv(
     return (columns[0] + 2 * y[:, 0]).view(n, batch, f_out).transpose(0, 1)
 
 
-class JacobiSweeps:
+class DifferentiableSweeps:
     r"""K sweeps for :math:`(h\Delta + iI) y = (h\Delta - iI) y_{prev}`, on real and imaginary parts as columns.
 
     With :math:`E = hd + i`, d the diagonal and W the weights beside it, they start from
     :math:`b = \frac{hd - i}E y_{prev} - \frac hE W y_{prev}` and go on by :math:`y \leftarrow b + \frac hE W y`.
+    Torch can go back through them, which it cannot through the loops of :class:`cayleygsp.engine.jacobi.JacobiSweeps`.
 
     Parameters
     ----------

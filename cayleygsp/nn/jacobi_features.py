@@ -13,7 +13,7 @@ from cayleygsp.nn.device_step import uses_loops
 from cayleygsp.nn.features import BlockFeatures, as_columns, check_laplacian, check_signals, chosen
 from cayleygsp.nn.graph_laplacian import GraphLaplacian
 from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.nn.jacobi import JacobiSweeps
+from cayleygsp.nn.jacobi import DifferentiableSweeps
 from cayleygsp.responses.basis import basis_size
 
 
@@ -99,7 +99,7 @@ def _blocks_by_loops(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_
 def blocks_by_torch(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
     """Do what the compiled loops do with torch operations, on any device."""
     here = GraphTensors(*graph[:2], *(t.to(x.dtype) for t in graph[2:5]))
-    solve = JacobiSweeps(here, x.new_tensor(zoom), n_iter, with_derivative=True)
+    solve = DifferentiableSweeps(here, x.new_tensor(zoom), n_iter, with_derivative=True)
     zero = torch.zeros_like(x)
     y = torch.stack([x, zero, zero, zero], dim=1)
     values, derivatives = [x], []
