@@ -39,7 +39,7 @@ def sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
 def adjoint_sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
     r"""Bound what rounding adds to :math:`\|J^{K+1}\|` in the error of the transposed scheme.
 
-    A power is :math:`(h\Delta - iI) E^{-1} \sum_{k \le K} (J^\top)^k`. The iterates :math:`E^{1/2} w` of the sum have
+    A power is :math:`(h\Delta - iI) \sum_{k \le K} J^k E^{-1}`. The iterates :math:`E^{-1/2} w` of the sum have
     :math:`\|w\| \le 2 \max |E|^{1/2}` and are multiplied in the end by :math:`(h\Delta - iI) E^{-1/2}`, of norm at most
     :math:`2 \max |E|^{1/2}`. In the weighted norm a sweep passes errors on as they are and makes one of a few units of
     roundoff times the longest row, as :math:`|E|^{-1/2} h|\Delta| |E|^{-1/2}` has norm 2 at most. The product at the

@@ -41,6 +41,16 @@ class JacobiSweeps:
         self._run(-1, n_sweeps, b, y, spare)
         return spare if n_sweeps % 2 else y
 
+    def transposed(self, y: ComplexArray, n_sweeps: int) -> ComplexArray:
+        r"""Return :math:`(h\Delta - iI) \sum_{k \le K} J^k E^{-1} y`: the transposed of start and K sweeps.
+
+        As Δ is symmetric, :math:`E^{-1} (J^\top)^k = J^k E^{-1}`: the sweeps are the same, from another start.
+        """
+        E = (self.zoom * self.diagonal)[:, None] + y.dtype.type(1j)
+        b = np.ascontiguousarray(y / E)
+        z = self.sweep(b, b.copy(), np.empty_like(b), n_sweeps)
+        return E * self.start(z)
+
     def _run(self, sign: int, n_steps: int, base: ComplexArray, before: ComplexArray, after: ComplexArray) -> None:
         from cayleygsp.engine.jacobi_loop import sweep
         from cayleygsp.engine.threads import run

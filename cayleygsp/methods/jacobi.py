@@ -12,7 +12,7 @@ from cayleygsp.bounds.rounding import adjoint_sweep_rounding, summation_floor, s
 from cayleygsp.engine.jacobi import JacobiSweeps
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range
-from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
+from cayleygsp.methods.powers import accumulated_error, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 
@@ -83,21 +83,15 @@ class JacobiMethod(FilterMethod):
 
         The filter is :math:`c_0 I + 2\,\mathrm{Re} \sum_j c_j P^j` with
         :math:`P = (\sum_{k \le K} J^k) E^{-1}(h\Delta - iI)`. Transposed,
-        :math:`P^\top = (h\Delta - iI) E^{-1} \sum_k (J^\top)^k` and :math:`J^\top = I - (h\Delta + iI) E^{-1}`, which
-        is another operator as soon as degrees differ.
+        :math:`P^\top = (h\Delta - iI) (\sum_{k \le K} J^k) E^{-1}`, which is another operator as soon as degrees
+        differ.
         """
         if self.normalize:
             raise ValueError("`normalize=True` makes the Jacobi filter non-linear: it has no adjoint")
-        L, h = self.laplacian.matrix_as(f.dtype), f.dtype.type(self.polynomial.zoom)
+        sweeps = self._sweeps(f.dtype)
 
         def next_power(y_prev: ComplexArray, j: int) -> ComplexArray:
-            E = self.E.astype(y_prev.dtype)
-            total = y_prev
-            for _ in range(self.n_iter):  # Horner's rule: total <- J^T total + y_prev
-                z = total / E
-                total = total - h * complex_product(L, z) - 1j * z + y_prev
-            z = total / E
-            return h * complex_product(L, z) - 1j * z
+            return sweeps.transposed(y_prev, self.n_iter)
 
         p, K = self.polynomial, self.n_iter
         bound = self._bound(adjoint_sweep_rounding(self.laplacian, p.zoom, K, f.dtype), f.dtype)
@@ -106,8 +100,7 @@ class JacobiMethod(FilterMethod):
     def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
         """Return y_j after K sweeps, and the residual norm before each of them."""
         y_prev = np.ascontiguousarray(y_prev)
-        graph = self.laplacian.kernel_graph(y_prev.real.dtype, reorder=False)
-        sweeps = JacobiSweeps(graph, self.polynomial.zoom, self.laplacian.diagonal)
+        sweeps = self._sweeps(y_prev.real.dtype)
         b = sweeps.start(y_prev)  # E^{-1} (hΔ - i) y_{j-1}
         y, spare = b.copy(), np.empty_like(b)
         history: list[FloatArray] = []
@@ -118,6 +111,11 @@ class JacobiMethod(FilterMethod):
             history.append(column_norms(self.E.astype(y.dtype) * (spare - y)))
             y, spare = spare, y
         return y, history
+
+    def _sweeps(self, dtype: Any) -> JacobiSweeps:
+        """Return the compiled sweeps in the precision of the signals."""
+        graph = self.laplacian.kernel_graph(dtype, reorder=False)
+        return JacobiSweeps(graph, self.polynomial.zoom, self.laplacian.diagonal)
 
     def _residual(self, y: ComplexArray, y_prev: ComplexArray) -> FloatArray:
         r"""Bound :math:`\|(h\Delta + iI) y - (h\Delta - iI) y_{j-1}\|`, which bounds the error of the step.
