@@ -16,8 +16,8 @@ from cayleygsp.responses.series import (
     Certificate,
     ChebyshevSeries,
     chebyshev_nodes,
+    cut,
     series_from_samples,
-    truncate,
 )
 
 # Share of the allowed error that parts of a sum or product may use up; the rest is for putting them together.
@@ -240,8 +240,8 @@ class SumResponse(Response):
             size += abs(w) * one.size
             error += abs(w) * one.error
         error += (len(series) + 1) * 2**-52 * size
-        n_terms, left_out = truncate(coeffs, max(atol - error, 0.1 * error))
-        return ChebyshevSeries(coeffs[:n_terms].copy(), lmax, left_out + error, self.certificate, lmin)
+        n_terms, error = cut(coeffs, atol, error)
+        return ChebyshevSeries(coeffs[:n_terms].copy(), lmax, error, self.certificate, lmin)
 
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return the largest degree among the parts."""

@@ -22,8 +22,8 @@ from cayleygsp.responses.series import (
     MAX_SAMPLES,
     chebyshev_coefficients,
     chebyshev_nodes,
+    cut,
     interpolation_error,
-    truncate,
 )
 
 
@@ -208,5 +208,5 @@ def power_coefficients(order: int, zoom: float, lmax: float, *, tol: float, real
     a = chebyshev_coefficients(power_basis(order, zoom * nodes, real=real).T)
     # nothing that matters lies beyond the samples: see `power_samples`
     fixed = interpolation_error(n, 2.0, beyond=max(tol, 1e-15) / 100, sample_error=rounding)
-    n_terms, left_out = truncate(a, max(tol - fixed, 0.1 * fixed))
-    return PowerSeries(np.ascontiguousarray(a[:, :n_terms]), lmax, left_out + fixed)
+    n_terms, error = cut(a, tol, fixed)
+    return PowerSeries(np.ascontiguousarray(a[:, :n_terms]), lmax, error)

@@ -182,15 +182,22 @@ def chebyshev_coefficients(values: Array) -> FloatArray:
     return a
 
 
-def truncate(a: FloatArray, allowed: float) -> tuple[int, float]:
-    """Return how many terms of the series in the rows of ``a`` are needed, and what is left out in the worst row.
+def cut(a: FloatArray, atol: float, fixed: float) -> tuple[int, float]:
+    """Return how many terms of the series in the rows of ``a`` are needed, and a bound of the error in the worst row.
 
-    ``allowed`` is the largest sum of the sizes of coefficients that may be left out.
+    Parameters
+    ----------
+    a : numpy.ndarray, shape (..., N)
+        Coefficients.
+    atol : float
+        Largest error allowed.
+    fixed : float
+        A bound of the error with all terms. What is left out may be a tenth of it, also where more is not allowed.
     """
     left_out = np.cumsum(np.abs(a[..., ::-1]), axis=-1)[..., ::-1]
     tail = np.append(left_out.reshape(-1, a.shape[-1]).max(axis=0), 0.0)  # tail[k] = |a_k| + |a_{k+1}| + ...
-    n_terms = max(int(np.argmax(tail <= allowed)), 1)
-    return n_terms, float(tail[n_terms])
+    n_terms = max(int(np.argmax(tail <= max(atol - fixed, 0.1 * fixed))), 1)
+    return n_terms, float(tail[n_terms]) + fixed
 
 
 def interpolation_error(n_samples: int, gain: float, *, beyond: float, sample_error: float) -> float:
@@ -236,5 +243,5 @@ def series_from_samples(
     a = chebyshev_coefficients(values)
     gain = float(np.abs(values).max())
     fixed = interpolation_error(values.size, gain, beyond=beyond, sample_error=sample_error)
-    n_terms, left_out = truncate(a, max(atol - fixed, 0.1 * fixed))
-    return ChebyshevSeries(a[:n_terms].copy(), lmax, left_out + fixed, certificate, lmin)
+    n_terms, error = cut(a, atol, fixed)
+    return ChebyshevSeries(a[:n_terms].copy(), lmax, error, certificate, lmin)

@@ -3,7 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from cayleygsp.responses.series import ChebyshevSeries, chebyshev_coefficients, chebyshev_nodes, series_from_samples
+from cayleygsp.responses.series import (
+    ChebyshevSeries,
+    chebyshev_coefficients,
+    chebyshev_nodes,
+    cut,
+    series_from_samples,
+)
 
 coefficients = st.lists(st.floats(-1, 1), min_size=1, max_size=12).map(np.array)
 
@@ -54,6 +60,16 @@ def test_truncation_is_counted():
     assert short.degree < exact.degree
     lam = np.linspace(0, 4, 1000)
     assert 1e-5 < np.abs(short(lam) - np.exp(-lam)).max() <= short.error <= 1e-3
+
+
+def test_series_are_cut_in_the_worst_row_to_what_the_fixed_error_leaves_or_a_tenth_of_it():
+    a = np.array([[1.0, 0.5, 0.25, 0.125], [1.0, 0.25, -0.25, 0.25]])
+    assert cut(a[0], 0.5, 0.0625) == (2, 0.4375)
+    assert cut(a, 0.5, 0.0) == (2, 0.5)
+    assert cut(a, 0.5, 0.25) == (3, 0.5)
+    assert cut(a, 0.5, 1.0) == (4, 1.0)
+    assert cut(a, 0.5, 2.5) == (3, 2.75)  # a tenth of 2.5 is left out
+    assert cut(a, 9.0, 0.0) == (1, 0.875)  # one term is kept
 
 
 def test_nodes_near_zero_are_accurate():
