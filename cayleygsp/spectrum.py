@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import cg
 
+from cayleygsp._rounding import rounded_up
 from cayleygsp._typing import FloatArray
 
 #: Steps of the power iteration behind the guaranteed bound of the combinatorial spectrum.
@@ -66,19 +67,6 @@ def collatz_wielandt(L: sparse.csr_array, diagonal: FloatArray) -> float:
     return rounded_up(best, int(np.diff(L.indptr).max()))
 
 
-def rounded_up(ratio: float, longest_row: int) -> float:
-    """Return a ratio of Collatz and Wielandt with what rounding may have taken from it.
-
-    Parameters
-    ----------
-    ratio : float
-        As it was computed.
-    longest_row : int
-        The most entries of a row.
-    """
-    return float(ratio * (1 + (longest_row + 8) * np.finfo(np.float64).eps))
-
-
 def spectral_radius_bound(A: sparse.csr_array) -> float:
     r"""Bound the largest eigenvalue of a non-negative symmetric matrix from above, for certain.
 
@@ -90,11 +78,10 @@ def spectral_radius_bound(A: sparse.csr_array) -> float:
     n = A.shape[0]
     if A.nnz == 0:
         return 0.0
-    eps = float(np.finfo(np.float64).eps)
     if n <= _DENSE_VERTICES:
         lam = np.linalg.eigvalsh(A.toarray())  # backward stable: the matrix's norm is its largest eigenvalue
-        return float(lam[-1]) * (1 + 4 * n * eps)
-    rounding = 1 + (int(np.diff(A.indptr).max()) + 4) * eps
+        return float(lam[-1]) * (1 + 4 * n * float(np.finfo(np.float64).eps))
+    longest_row = int(np.diff(A.indptr).max())
     inner = np.diff(A.indptr) > 0
     x = np.where(inner, 1.0, 0.0)
     best = np.inf
@@ -105,8 +92,8 @@ def spectral_radius_bound(A: sparse.csr_array) -> float:
         if not (x[inner] > 1e-200 * x.max()).all():
             break  # not positive: no bound follows
         x /= x.max()
-        best = min(best, float(((A @ x)[inner] / x[inner]).max()) * rounding)
-    return best
+        best = min(best, float(((A @ x)[inner] / x[inner]).max()))
+    return rounded_up(best, longest_row)
 
 
 def lanczos_bound(

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cayleygsp._rounding import rounded_up
 from cayleygsp._typing import FloatArray, IntArray, LaplacianKind
 from cayleygsp.distributed.executor import Executor, Handle
 from cayleygsp.distributed.local_matrix import imports, laplacian_rows, region
 from cayleygsp.distributed.parts import Part, Store
 from cayleygsp.distributed.series import Exchange
 from cayleygsp.distributed.worker_cache import CACHE, cache_bytes
-from cayleygsp.spectrum import POWER_STEPS, LanczosBound, bound_by_ritz, rounded_up
+from cayleygsp.spectrum import POWER_STEPS, LanczosBound, bound_by_ritz
 
 
 @dataclass(frozen=True)

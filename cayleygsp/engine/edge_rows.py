@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from cayleygsp._rounding import rounded_up
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.compiling import compiled
 
@@ -177,7 +178,7 @@ def guaranteed_bound(
     longest = int(np.diff(indptr).max())
     label = graphs if graphs.shape[0] else np.zeros(n, np.int64)
     best = _power_steps(indptr, indices, values, diagonal, label, int(label.max()) + 1, steps)
-    return np.asarray(best[label] * (1 + (longest + 8) * 2.0**-52))
+    return rounded_up(best, longest)[label]
 
 
 @compiled()
