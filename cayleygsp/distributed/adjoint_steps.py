@@ -17,7 +17,7 @@ import numpy as np
 from cayleygsp._typing import Array, IntArray
 from cayleygsp.distributed.parts import Store
 from cayleygsp.distributed.steps import Piece, Program, State, join_blocks, prepared
-from cayleygsp.engine.part_steps import advance_rows
+from cayleygsp.engine.part_steps import advance_adjoint_rows
 from cayleygsp.engine.recurrence import aligned_empty, column_tiles
 
 #: Signals of all filters, tile by tile of the columns, each of shape (n_filters, n_rows, width).
@@ -63,29 +63,15 @@ def advance_adjoint(
     ``inputs`` are what :func:`join_inputs` returns.
     """
     local = prepared(store, p, program)
-    n_own, n_local = int(local.ends[0]), int(local.ends[n_steps])
+    n_own = int(local.ends[0])
+    n_local = int(local.ends[max(n_steps, program.hops - 1)])  # no fewer rows than the signals have
     limits = local.ends[n_steps - 1 :: -1]
-    highest = program.coeffs.shape[1] - 1
-    a = program.coeffs.astype(program.dtype)
-    nothing = np.zeros((0, highest + 1))
     done: list[tuple[Array, Array]] = []
-    for q in range(len(state.t)):
-        t_old, t = join_blocks(local, state, q, n_local, sources, pieces)
-        sums = np.empty((0, n_own, t.shape[1]), t.dtype)
-        for step in range(n_steps):
-            k, rows = highest - state.degree - step - 1, int(limits[step])
-            x = np.tensordot(a[:, k], inputs[q][:, :rows], axes=1)
-            t_old[:rows] -= x
-            older = t_old[:rows].copy() if k == 0 else None  # the last step has no weight for it
-            blocks = (t_old, t, sums)
-            first = 0 if k == 0 else 1
-            limit = limits[step : step + 1]
-            t_old, t = advance_rows(
-                local.graph, program.lmax, nothing, first, limit, blocks, n_threads=program.n_threads
-            )
-            if older is not None:
-                t[:rows] -= older
-        done.append((t_old[:n_own], t[:n_own]))
+    for q, x in enumerate(inputs):
+        blocks = (*join_blocks(local, state, q, n_local, sources, pieces), x)
+        arguments = (local.graph, program.lmax, program.coeffs, state.degree, limits, blocks)
+        old, new = advance_adjoint_rows(*arguments, n_threads=program.n_threads)
+        done.append((old[:n_own], new[:n_own]))
     t_olds, ts = zip(*done, strict=True) if done else ((), ())
     return State(state.degree + n_steps, t_olds, ts, ())
 

@@ -34,7 +34,7 @@ def sum_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no
 
 
 @njit(fastmath=FAST)
-def _adjoint_rows(first, last, graph, c, t, t_old, f, a):  # type: ignore[no-untyped-def]
+def adjoint_rows(first, last, graph, c, t, t_old, f, a):  # type: ignore[no-untyped-def]
     """Step Clenshaw's rule on rows first ... last - 1."""
     indptr, indices, weights, diagonal, off, _ = graph
     c1, c2, c3 = c
@@ -96,7 +96,7 @@ def sum_block_adjoint(graph, chunks, coeffs, t_old, t, f, board, mine, budget): 
         step, q = divmod(ticket, n_chunks)
         c = clenshaw_weights(graph[5][0], K - step, t)
         now, old = (t_old, t) if step & 1 else (t, t_old)
-        _adjoint_rows(chunks[q], chunks[q + 1], graph, c, now, old, f, coeffs[K - step])
+        adjoint_rows(chunks[q], chunks[q + 1], graph, c, now, old, f, coeffs[K - step])
         finish(board)
     return MORE
 

@@ -136,7 +136,7 @@ def sum_signal_rows(first, last, graph, c, t, t_old, out, a, fresh, new, ahead):
 
 
 @njit(fastmath=FAST, inline="always")
-def _adjoint_rows(first, last, graph, c, t, t_old, f, a, new, ahead):  # type: ignore[no-untyped-def]
+def adjoint_signal_rows(first, last, graph, c, t, t_old, f, a, new, ahead):  # type: ignore[no-untyped-def]
     """Step Clenshaw's rule on rows first ... last - 1: the step, plus a[s] times signal s."""
     diagonal, off = graph[3], graph[4]
     while first < last:
@@ -183,6 +183,6 @@ def sum_signal_adjoint(graph, chunks, coeffs, t_old, t, f, ahead, board, mine, b
         step, q = divmod(ticket, n_chunks)
         c, a = clenshaw_weights(graph[5][0], K - step, t), coeffs[K - step]
         now, old = (t_old, t) if step & 1 else (t, t_old)
-        _adjoint_rows(chunks[q], chunks[q + 1], graph, c, now, old, f, a, new, ahead)
+        adjoint_signal_rows(chunks[q], chunks[q + 1], graph, c, now, old, f, a, new, ahead)
         finish(board)
     return MORE

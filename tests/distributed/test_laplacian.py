@@ -93,6 +93,20 @@ def test_the_adjoint_is_one_recurrence_as_on_the_whole_graph(graphs, seed, dtype
     assert note.count("part") == 1
 
 
+@pytest.mark.parametrize("hops", [1, 2, 5, 7, 9, 200])
+@pytest.mark.parametrize("width", [1, 3, 20])
+def test_the_adjoint_is_that_of_dense_series_with_every_number_of_degrees_per_exchange(hops, width):
+    graph, rng = cg.gallery.path(40), np.random.default_rng(0)
+    coeffs, f = rng.standard_normal((2, 14)), rng.standard_normal((2, 40, width))
+    x = 2 * cg.laplacian(graph).matrix.toarray() / 4 - np.eye(40)
+    T = [np.eye(40), x]
+    while len(T) < 14:
+        T.append(2 * x @ T[-1] - T[-2])
+    wanted = sum(a * (T[k] @ one) for row, one in zip(coeffs, f, strict=True) for k, a in enumerate(row))
+    y, _ = cut(graph, 5, degrees_per_exchange=hops).sum_series_adjoint(4.0, coeffs, f, np.float64)
+    np.testing.assert_allclose(y, wanted, atol=1e-11)
+
+
 def test_complex_signals_and_single_ones_keep_their_form():
     graph = cg.gallery.grid(6)
     F = cg.CayleyFilter(cut(graph, 3), cg.CayleyPolynomial([0.5, -0.25j], 2.0), tol=1e-9)
