@@ -59,11 +59,6 @@ CIRCLES = {
     ("nn.pyg_classes", "nn.pyg"): "a layer is made of a class that PyTorch Geometric knows, where that is imported",
 }
 
-# Private names of other files, and why they are used.
-PRIVATE_BUT_USED = {
-    ("tests.engine.test_threads", "cayleygsp.engine.threads._HELPERS"): "helpers are called off and forgiven",
-}
-
 # Options that can be given by their place, and why.
 BY_PLACE = {
     ("cayleygsp.pygsp_filters", "Cayley.filter"): "the signature of PyGSP",
@@ -167,7 +162,7 @@ def test_no_file_imports_itself_in_a_circle():
 
 def test_private_names_stay_in_their_files():
     crossing = {(name, private) for name, path in modules().items() for private in private_names(path)}
-    assert crossing == set(PRIVATE_BUT_USED)
+    assert crossing == set()
 
 
 def test_private_names_are_seen(tmp_path):

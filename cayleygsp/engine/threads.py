@@ -102,9 +102,9 @@ class _Helpers:
         self.rest_until = max(self.rest_until, time.monotonic() + pause)
 
 
-_HELPERS = _Helpers()
+HELPERS = _Helpers()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_HELPERS.forget)
+    os.register_at_fork(after_in_child=HELPERS.forget)
 
 
 class _Wait:
@@ -123,7 +123,7 @@ class _Wait:
         lost = now - self.start
         if lost > self.job.patience:
             self.job.dismiss()
-            _HELPERS.rest(lost)
+            HELPERS.rest(lost)
         time.sleep(min(max(lost / 4, _NAP), _LONGEST_NAP))
 
 
@@ -144,13 +144,13 @@ class _Job:
 
     def invite(self) -> None:
         """Ask the helpers to come, unless the machine is busy."""
-        if self.n_threads == 1 or not _HELPERS.may_come:
+        if self.n_threads == 1 or not HELPERS.may_come:
             return
         with self.lock:
             if self.board[SIGNAL] == STOPPED:
                 return
             self.board[SIGNAL] = GO_ON
-        invited = (_HELPERS.submit(self.help, mine) for mine in range(1, self.n_threads))
+        invited = (HELPERS.submit(self.help, mine) for mine in range(1, self.n_threads))
         self.futures = [future for future in invited if future is not None]
 
     def work(self, mine: int, budget: int) -> int:

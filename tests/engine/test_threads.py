@@ -24,7 +24,7 @@ def all_share(monkeypatch):
     monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
     monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
     monkeypatch.setattr(threads, "_SECONDS_PER_NUMBER", 1.0)
-    monkeypatch.setattr(threads._HELPERS, "rest_until", 0.0)
+    monkeypatch.setattr(threads.HELPERS, "rest_until", 0.0)
 
 
 def in_chunks(L, dtype, n_chunks):
@@ -79,7 +79,7 @@ def test_helpers_take_part(all_share):
 
 
 def test_a_leader_does_all_the_work_if_no_helper_comes(all_share, monkeypatch):
-    monkeypatch.setattr(threads._HELPERS, "submit", lambda work, mine: None)
+    monkeypatch.setattr(threads.HELPERS, "submit", lambda work, mine: None)
     L = cg.laplacian(cg.gallery.grid(20))
     graph = in_chunks(L, np.float64, 7)
     f = np.random.default_rng(0).standard_normal((400, 1))
@@ -123,8 +123,8 @@ def test_a_helper_that_does_not_run_is_let_go(all_share, monkeypatch):
 
     threads.run(loop, n_chunks=4, n_steps=40, numbers=4000, n_threads=2)
     assert 1 <= len(helped) <= 2
-    assert not threads._HELPERS.may_come
-    threads._HELPERS.rest_until = 0.0
+    assert not threads.HELPERS.may_come
+    threads.HELPERS.rest_until = 0.0
 
 
 def test_an_exception_of_a_helper_reaches_the_caller(all_share):

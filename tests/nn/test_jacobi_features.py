@@ -23,7 +23,7 @@ def all_share(monkeypatch):
     monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
     monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
     monkeypatch.setattr(threads, "_SECONDS_PER_NUMBER", 1.0)
-    monkeypatch.setattr(threads._HELPERS, "rest_until", 0.0)
+    monkeypatch.setattr(threads.HELPERS, "rest_until", 0.0)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
