@@ -208,7 +208,7 @@ def _compute_by_workers(
     device: str,
     advance: Callable[[], None],
 ) -> None:
-    context = _worker_context()
+    context = worker_context()
     pool = ProcessPoolExecutor(min(workers, max(len(runs), 1)), context, initializer=_start_worker)
     with pool:
         waiting: set[Future[None]] = {pool.submit(_compute_one, experiment, run, folder, device) for run in runs}
@@ -224,7 +224,7 @@ def _compute_by_workers(
             raise
 
 
-def _worker_context() -> multiprocessing.context.BaseContext:
+def worker_context() -> multiprocessing.context.BaseContext:
     """Return how workers are started: forked from a process that has loaded all they need and computed nothing.
 
     This one has threads of torch and numba that a fork would not copy, and a new process loads for seconds.

@@ -51,8 +51,12 @@ def read_imports(root: ast.AST) -> Iterator[Import]:
         elif isinstance(node, ast.Import):
             for alias in node.names:  # without a new name, the outermost package is what is bound
                 yield Import(alias.name, None, alias.asname or alias.name.partition(".")[0])
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "import_module":
+        elif isinstance(node, ast.Call) and _last_name(node.func) == "import_module":
             yield from (Import(str(one.value), None, None) for one in node.args[:1] if isinstance(one, ast.Constant))
+
+
+def _last_name(node: ast.expr) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 @cache

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import signal
+import time
+from contextlib import redirect_stderr, redirect_stdout
+
 import pytest
 import torch
 
 from analysis._checkpoint import Checkpoint
+from analysis._runner import worker_context
 
 CPU = torch.device("cpu")
 
@@ -33,3 +40,22 @@ def whole_and_resumed(train, config, run, folder, stops):
     resumed = train(config, run, Checkpoint(folder / "part.pt"), CPU)
     whole.pop("timing"), resumed.pop("timing")
     return whole, resumed
+
+
+def kill_when(is_due, name, argv):
+    """Start a script in another process, and kill it as soon as it is due, by a signal that nothing can catch."""
+    process = worker_context().Process(target=_run, args=(name, argv))
+    process.start()
+    deadline = time.monotonic() + 60
+    while not is_due() and process.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.join(30)
+    assert process.exitcode == -signal.SIGKILL
+
+
+def _run(name, argv):
+    """Run a script that saves after every step, and prints nothing."""
+    Checkpoint.__init__.__defaults__ = (0.0,)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        importlib.import_module(name).main(argv)
