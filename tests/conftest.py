@@ -31,11 +31,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore::scipy.sparse.SparseEfficiencyWarning:pygsp.*")
 
 
+# The tests of the scripts are collected first, and load nearly every package that there is.
+SCRIPTS = Path(__file__).parent / "analysis"
+_turn_of_this = []  # the locked file, while others wait
+
+
 @contextmanager
 def _turn(session: pytest.Session):
-    """Let workers collect one after the other in a new environment, where the first one translates all packages.
+    """Let workers collect one behind the other in a new environment, where the first one translates all packages.
 
-    Side by side each would translate two million lines; the others read what the first one wrote.
+    Side by side each would translate two million lines; the others read what the first one wrote. They begin when it
+    has collected the tests of the scripts.
     """
     stamp = None
     if hasattr(session.config, "workerinput") and sys.prefix != sys.base_prefix:
@@ -51,8 +57,14 @@ def _turn(session: pytest.Session):
             fcntl.flock(stamp, fcntl.LOCK_UN)
             yield
             return
+        _turn_of_this.append(stamp)
         yield
         stamp.write("all tests have been collected once\n")
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    if _turn_of_this and isinstance(collector, pytest.Module) and SCRIPTS not in collector.path.parents:
+        fcntl.flock(_turn_of_this.pop(), fcntl.LOCK_UN)
 
 
 @pytest.hookimpl(wrapper=True)
