@@ -79,7 +79,6 @@ def pytest_collection(session: pytest.Session):
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     # thousands of tests and all that they import stay until the end: collecting garbage need not look at them
-    gc.collect()
     gc.freeze()
 
 

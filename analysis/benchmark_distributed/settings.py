@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 # Degree of the series, that of a filter with h·λmax of about 30 to 1e-6.
-DEGREE, QUICK_DEGREE = 120, 12
+DEGREE, QUICK_DEGREE = 120, 6
 
 # Vertices of the graphs whose work is shared, and those for each worker where the work grows with them.
 STRONG, QUICK_STRONG = 1_000_000, 2_500
