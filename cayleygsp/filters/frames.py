@@ -104,7 +104,9 @@ def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | No
     least = upper * (1 + LEAST_ROOM)
     if bound is None:
         bound = upper * (1 + _ROOM)
-    elif not least <= check_positive(bound, "bound") <= LARGEST_BOUND:
+    elif check_positive(bound, "bound") > LARGEST_BOUND:
+        raise ValueError(f"`bound` must be at most {LARGEST_BOUND:g}, got {bound:g}")
+    elif bound < least:
         raise ValueError(
             f"`bound` must be at least {least:.6g}, 1.001 times the largest sum of the squared responses, got "
             f"{bound:g}: closer to the sum the complement is not smooth"

@@ -1,5 +1,6 @@
 """Frame bounds that hold everywhere, signals back from their coefficients, and PyGSP's banks."""
 
+import re
 import warnings
 
 import numpy as np
@@ -178,6 +179,13 @@ def test_a_pygsp_bank_that_ends_at_its_estimate_of_the_spectrum_is_a_frame_witho
         assert not bank.laplacian.has_eigenbasis
         A, B = bank.frame_bounds()
     assert 0 < A <= sums.min() <= sums.max() <= B
+
+
+@pytest.mark.parametrize(("bound", "message"), [(1e101, "at most 1e+100, got 1e+101"), (1.0, "at least 1.001, 1.001")])
+def test_bounds_of_a_tight_frame_are_within_their_limits(bound, message):
+    bank = cg.FilterBank(cg.gallery.ring(16), [responses.Heat(1.0)])
+    with pytest.raises(ValueError, match=re.escape(f"`bound` must be {message}")):
+        bank.complement(bound=bound)
 
 
 def test_a_complement_keeps_the_method_and_what_is_known_of_the_responses():
