@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from analysis._document import Document
-from analysis.cora.settings import Recipe
+from analysis.cora.settings import HALVED, SWAPPED, Recipe
 
 
 def recorded_runs(path: Path, recipe: Recipe, data: str) -> list[Document]:
@@ -40,13 +40,16 @@ def recorded_runs(path: Path, recipe: Recipe, data: str) -> list[Document]:
 
 
 def read_accuracies(path: Path) -> Document:
-    """Return split and accuracies of a recorded table; raises ValueError if the file is none."""
+    """Return split and accuracies of a table with other halves; raises ValueError if the file is none."""
     document = _read(path)
+    split = document["config"].get("split")
+    if split not in (HALVED, SWAPPED):
+        raise ValueError(f"{path} must be a table of the split {HALVED} or {SWAPPED}, got {split}")
     try:
         rows = {row["model"]: {name: row[name] for name in ("mean", "sd", "n")} for row in document["rows"]}
     except KeyError as error:
         raise ValueError(f"{path} must be the JSON file of a table, got one without {error}") from error
-    return {"split": document["config"].get("split"), "rows": rows}
+    return {"split": split, "rows": rows}
 
 
 def _read(path: Path) -> Document:

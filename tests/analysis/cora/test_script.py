@@ -84,6 +84,7 @@ def test_damaged_files_and_files_of_other_results_are_named_before_anything_is_c
         (["--quick", "--recorded", str(tmp_path / "text.json")], "text.json must be the JSON file of a result"),
         (["--quick", "--beside", str(tmp_path / "nothing.json")], "--beside must be a file"),
         (["--quick", "--beside", str(tmp_path / "text.json")], "got no JSON"),
+        (["--quick", "--beside", str(tmp_path / "other.json")], "a table of the split halved or swapped, got None"),
     ):
         with pytest.raises(SystemExit):
             cora.main(argv)
