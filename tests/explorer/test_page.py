@@ -258,6 +258,17 @@ def test_the_page_fits_a_narrow_and_a_wide_window_light_and_dark(browser, page):
     browser.emulate("Emulation.clearDeviceMetricsOverride")
 
 
+def test_edges_are_drawn_again_with_the_rest_where_only_the_density_of_pixels_changes(browser, page):
+    browser.open(page)
+    for ratio in (1, 3, 2):
+        metrics = {"width": 800, "height": 800, "deviceScaleFactor": ratio, "mobile": False}
+        browser.emulate("Emulation.setDeviceMetricsOverride", **metrics)
+        browser.run("explorer.update()")
+        drawn, shown = browser.run("const c = document.getElementById('edges'); return [c.width, c.clientWidth]")
+        assert abs(drawn - ratio * shown) <= 1
+    browser.emulate("Emulation.clearDeviceMetricsOverride")
+
+
 def test_a_graph_of_five_thousand_vertices_moves(browser, tmp_path, monkeypatch):
     few = ShownFrequencies(np.linspace(0, 12, 1000), "estimated", 10.0)
     monkeypatch.setattr("cayleygsp.explorer.content.shown_frequencies", lambda L, rng: few)

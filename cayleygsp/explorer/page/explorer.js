@@ -46,6 +46,8 @@ class Explorer {
 
   /** Compute and draw. */
   update() {
+    // on a screen with other pixels, which no size need tell
+    if (this.picture.ratio !== window.devicePixelRatio) this.picture.resize(this.theme);
     this.compute();
     this.draw();
     this.say();

@@ -147,6 +147,7 @@ class GraphPicture {
   /** Find the places of the vertices on the canvas as large as it is now, and draw the edges. */
   resize(theme) {
     const { pen, width, height } = prepared(this.edgeCanvas);
+    this.ratio = window.devicePixelRatio;
     const most = (units) => units.reduce((a, b) => Math.max(a, b), 0);
     const spanX = most(this.unitsX) || 1, spanY = most(this.unitsY) || 1, margin = 14;
     const scale = Math.min((width - 2 * margin) / spanX, (height - 2 * margin) / spanY);
