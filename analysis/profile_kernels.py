@@ -12,6 +12,7 @@ import argparse
 import re
 import shutil
 import subprocess
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,6 +38,9 @@ QUICK_WORK = 2e5
 SCATTERED = (100_000, 3_000_000)
 QUICK_SCATTERED = (2000,)
 LOOK_AHEAD_WORK = 2e7
+
+# An instruction that takes a value of the signal from where an index says.
+GATHER = re.compile(r"\(%\w+,%\w+,[48]\),.*%xmm")
 
 
 def time_row(side: int, dtype: Any, work: float, repeats: int) -> Document:
@@ -100,34 +104,50 @@ def _plain_sums(first, last, indptr, indices, t, sums):  # type: ignore[no-untyp
     one_signal.plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
 
 
-def row_of_four(code: str) -> list[str]:
-    """Return the instructions that a row with four neighbours runs through: once around the loop over rows.
+def rows_of_four(code: str) -> list[str]:
+    """Return the instructions that rows with four neighbours run through: once around the loop over rows.
 
-    The loop is found by its load from ``indptr`` at the next row, four bytes on; from there the way leads once through
-    the unrolled loop over four neighbours, past the loops for what is left, and back.
+    The loop begins with the load of the end of a row from ``indptr``, four bytes on; it may hold more than one row, and
+    a single one may stand before it.
     """
     lines = [line.split("#")[0].strip() for line in code.splitlines()]
     lines = [line for line in lines if line and (line.endswith(":") or not line.startswith("."))]
-    places = {line[:-1]: k for k, line in enumerate(lines) if line.endswith(":")}
-    start = next(k for k, line in enumerate(lines) if re.match(r"movl\s+4\(%\w+,%\w+,4\)", line))
-    way: list[str] = []
-    k, four_done = start, False
-    while len(way) < 200:
-        line = lines[k]
-        k += 1
-        if not line.endswith(":"):
-            way.append(line)
-            jump = re.match(r"(j\w+)\s+(\S+)$", line)
-            if jump is not None:
-                target = places.get(jump.group(2), -1)
-                another_turn = start < target < k
-                # not taken: another turn of the loop over four, and the way out of the loop over rows
-                if jump.group(1) == "jmp" or (four_done and k > start and not another_turn):
-                    k = target
-                four_done = four_done or another_turn
-        if k == start:
+    for start, line in enumerate(lines):
+        load = re.match(r"movl\s+4\((%\w+),%\w+,4\)", line)
+        way = None if load is None else _way_around(lines, start, re.compile(rf"movl\s+\d+\({load.group(1)},%\w+,4\)"))
+        if way is not None:
             return way
     raise RuntimeError("the machine code of the loop is not of the form that is known")
+
+
+def _way_around(lines: Sequence[str], start: int, next_row: re.Pattern[str]) -> list[str] | None:
+    """Return the shortest way back to a place that takes four values of the signal for every row, None if none does."""
+    places = {line[:-1]: k for k, line in enumerate(lines) if line.endswith(":")}
+    # shortest ways first; a place is looked at once for each number of neighbours that the row has had by then
+    ways: deque[tuple[int, int, list[str]]] = deque([(start, 4, [])])
+    seen = set()
+    while ways:
+        k, neighbours, way = ways.popleft()
+        if k == start and way and neighbours == 4:
+            return way
+        if k >= len(lines) or lines[k].startswith("ret") or (k, neighbours, bool(way)) in seen:
+            continue
+        seen.add((k, neighbours, bool(way)))
+        line = lines[k]
+        if line.endswith(":"):
+            ways.appendleft((k + 1, neighbours, way))
+            continue
+        if next_row.match(line):
+            neighbours = 0 if neighbours == 4 else 5
+        neighbours += bool(GATHER.search(line))
+        if neighbours > 4:
+            continue
+        jump = re.match(r"(j\w+)\s+(\S+)$", line)
+        if jump is None or jump.group(1) != "jmp":
+            ways.append((k + 1, neighbours, [*way, line]))
+        if jump is not None and jump.group(2) in places:
+            ways.append((places[jump.group(2)], neighbours, [*way, line]))
+    return None
 
 
 def simulate(instructions: Sequence[str], cpu: str) -> float:
@@ -145,8 +165,16 @@ def simulate_row(dtype: Any, cpu: str) -> Document | None:
     if shutil.which("llvm-mca") is None:
         return None
     graph = cg.laplacian(gallery.grid(8)).kernel_graph(np.dtype(dtype))
-    instructions = row_of_four(machine_code(graph, dtype))
-    return {"cpu": cpu, "instructions": len(instructions), "cycles": simulate(instructions, cpu), "code": instructions}
+    instructions = rows_of_four(machine_code(graph, dtype))
+    gathers = sum(bool(GATHER.search(line)) for line in instructions)
+    rows = gathers // 4
+    return {
+        "cpu": cpu,
+        "rows": rows,
+        "instructions": len(instructions) / rows,
+        "cycles": simulate(instructions, cpu) / rows,
+        "code": instructions,
+    }
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
@@ -194,7 +222,7 @@ def conclusions(document: Document) -> list[str]:
     if row is None:
         return ["llvm-mca was not found: no simulation."]
     return [
-        f"Summing four neighbours takes {row['instructions']} instructions a row, {row['cycles']:.1f} cycles of a "
+        f"Summing four neighbours takes {row['instructions']:.4g} instructions a row, {row['cycles']:.1f} cycles of a "
         f"{row['cpu']} core by llvm-mca with all data in the nearest cache. The step of the recurrence comes on top."
     ]
 
@@ -206,7 +234,7 @@ def markdown(document: Document) -> str:
     lines += ["", *markdown_table(LOOK_AHEAD_HEADER, [look_ahead_cells(r) for r in document["look_ahead"]])]
     row = document["row_of_four"]
     if row is not None:
-        lines += ["", "The instructions of a row:", "", *(f"    {line}" for line in row["code"])]
+        lines += ["", f"The instructions of {row['rows']} rows:", "", *(f"    {line}" for line in row["code"])]
     return page("What the inner loop costs", document, *lines)
 
 

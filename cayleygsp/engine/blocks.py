@@ -68,9 +68,9 @@ def _dot_rows(first, last, graph, c, t, t_old, dots):  # type: ignore[no-untyped
 @compiled()
 def sum_block(graph, chunks, coeffs, t_old, t, out, board, mine, budget):  # type: ignore[no-untyped-def]
     """Sum the series of a block t; step k - 1 of the board is degree k."""
-    n_chunks = chunks.size - 1
+    n_chunks, terms = chunks.size - 1, np.empty((coeffs.shape[0], 3), coeffs.dtype)
     k = np.int64(1)  # not a plain 1, for which what is called would be compiled once more
-    c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
+    c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k, terms)
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
@@ -78,7 +78,7 @@ def sum_block(graph, chunks, coeffs, t_old, t, out, board, mine, budget):  # typ
         step, q = divmod(ticket, n_chunks)
         if step + 1 != k:
             k = step + 1
-            c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
+            c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k, terms)
         now, old = (t, t_old) if k & 1 else (t_old, t)
         sum_rows(chunks[q], chunks[q + 1], graph, c, now, old, out, a, k < 3)
         finish(board)

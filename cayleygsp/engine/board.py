@@ -36,7 +36,7 @@ _IS_X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
 def new_board(n_chunks: int, n_steps: int, n_queues: int, spins: int) -> Array:
     """Return a board with nothing done."""
     board = np.zeros(_QUEUES + n_queues * _LINE, np.int64)
-    board[_SIZES : _SIZES + 3] = n_chunks, n_steps, spins
+    board[_SIZES], board[_SIZES + 1], board[_SIZES + 2] = n_chunks, n_steps, spins
     return board
 
 

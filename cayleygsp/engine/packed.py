@@ -22,6 +22,10 @@ _SCATTERED_SPREAD = 0.01
 _CHUNK_WORK = 16_384
 _LEAST_CHUNKS, _LEAST_CHUNK_WORK = 8, 2_048
 
+# Chunks begin at multiples of the first of these numbers of rows of which a chunk holds at least three: loops that work
+# on strips of rows are then left with no short ones, and vectors do not lie across two cache lines.
+_STRIPS = (512, 64, 8)
+
 
 @dataclass(frozen=True, eq=False)
 class KernelGraph:
@@ -106,6 +110,8 @@ def prepare_graph(L: sparse.csr_array, dtype: Any, *, reorder: bool = True) -> K
 def cut_rows(indptr: Array, n_chunks: int | None = None) -> Array:
     """Cut the rows of a matrix into pieces with about equal numbers of entries and rows (counted four times) together.
 
+    Long pieces begin at round numbers of rows.
+
     Parameters
     ----------
     indptr : numpy.ndarray, shape (n + 1,)
@@ -128,6 +134,8 @@ def cut_rows(indptr: Array, n_chunks: int | None = None) -> Array:
         middle = (low + high) // 2
         enough = indptr[middle].astype(np.int64) + 4 * middle >= wanted
         low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
+    strip = next((rows for rows in _STRIPS if 3 * rows * n_chunks <= n), 1)
+    low = low // strip * strip
     low[0], low[-1] = 0, n
     return np.unique(low).astype(np.uint64)
 

@@ -20,21 +20,21 @@ from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 @compiled()
 def advance_signal(graph, chunks, coeffs, before, limits, t_old, t, out, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Do degrees before + 1, before + 2, … on one signal; ``out`` has the rows of the part alone."""
-    n_chunks, new, n_own = chunks.size - 1, np.empty(STRIP, t.dtype), np.uint64(out.shape[1])
-    nothing = np.zeros((0, 3), coeffs.dtype)
+    n_chunks, sums, n_own = chunks.size - 1, np.empty(STRIP, t.dtype), np.uint64(out.shape[1])
+    terms = np.empty((coeffs.shape[0], 3), coeffs.dtype)
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
             return ticket
         step, q = divmod(ticket, n_chunks)
         k = before + step + 1
-        c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
+        c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k, terms)
         now, old = (t_old, t) if step & 1 else (t, t_old)
         first, last = chunks[q], min(chunks[q + 1], limits[step])
         if first < n_own:
-            sum_signal_rows(first, min(last, n_own), graph, c, now, old, out, a, k < 3, new, ahead)
+            sum_signal_rows(first, min(last, n_own), graph, c, now, old, out, a, k < 3, sums, ahead)
         if n_own < last:
-            sum_signal_rows(max(first, n_own), last, graph, c, now, old, out, nothing, False, new, ahead)
+            sum_signal_rows(max(first, n_own), last, graph, c, now, old, out, terms[:0], False, sums, ahead)
         finish(board)
     return MORE
 
@@ -43,21 +43,21 @@ def advance_signal(graph, chunks, coeffs, before, limits, t_old, t, out, ahead, 
 def advance_block(graph, chunks, coeffs, before, limits, t_old, t, out, board, mine, budget):  # type: ignore[no-untyped-def]
     """Do degrees before + 1, before + 2, … on a block; ``out`` has the rows of the part alone."""
     n_chunks, n_own = chunks.size - 1, np.uint64(out.shape[1])
-    nothing = np.zeros((0, 3), coeffs.dtype)
+    terms = np.empty((coeffs.shape[0], 3), coeffs.dtype)
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
             return ticket
         step, q = divmod(ticket, n_chunks)
         k = before + step + 1
-        c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k)
+        c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k, terms)
         now, old = (t_old, t) if step & 1 else (t, t_old)
         first, last = chunks[q], min(chunks[q + 1], limits[step])
         if first < n_own:
             # blocks as long as the outputs, whose places are counted by their length; neighbours lie beyond it
             sum_rows(first, min(last, n_own), graph, c, now[:n_own], old[:n_own], out, a, k < 3)
         if n_own < last:
-            sum_rows(max(first, n_own), last, graph, c, now, old, out, nothing, False)
+            sum_rows(max(first, n_own), last, graph, c, now, old, out, terms[:0], False)
         finish(board)
     return MORE
 
@@ -65,7 +65,7 @@ def advance_block(graph, chunks, coeffs, before, limits, t_old, t, out, board, m
 @compiled()
 def advance_signal_adjoint(graph, chunks, coeffs, before, limits, t_old, t, f, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Do degrees K - before - 1, K - before - 2, … of Clenshaw's rule on one signal; coeffs[k] holds degree k."""
-    n_chunks, new, K = chunks.size - 1, np.empty(STRIP, t.dtype), coeffs.shape[0] - 1
+    n_chunks, sums, K = chunks.size - 1, np.empty(STRIP, t.dtype), coeffs.shape[0] - 1
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
@@ -75,7 +75,7 @@ def advance_signal_adjoint(graph, chunks, coeffs, before, limits, t_old, t, f, a
         c = clenshaw_weights(graph[5][0], k, t)
         now, old = (t_old, t) if step & 1 else (t, t_old)
         last = min(chunks[q + 1], limits[step])
-        adjoint_signal_rows(chunks[q], last, graph, c, now, old, f, coeffs[k], new, ahead)
+        adjoint_signal_rows(chunks[q], last, graph, c, now, old, f, coeffs[k], sums, ahead)
         finish(board)
     return MORE
 

@@ -56,7 +56,7 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dt
         K products with the Laplacian in all.
     """
     dtype = f.dtype if dtype is None else np.dtype(dtype)
-    a = coeffs.astype(graph.dtype)
+    a = coeffs.astype(graph.dtype, copy=False)
     rows = _rows(graph)
     if graph.order is None and f.shape[1] * graph.dtype.itemsize <= TILE_BYTES:
         return _sum_tile(graph, lmax, a, f, rows, rows).astype(dtype, copy=False)

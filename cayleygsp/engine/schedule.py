@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 
@@ -25,13 +24,15 @@ def clenshaw_weights(scale, k, t):  # type: ignore[no-untyped-def]
 
 
 @njit
-def due_terms(coeffs, k):  # type: ignore[no-untyped-def]
-    """Return what step k adds up: a_{k-2}, a_{k-1}, a_k every third step, what is left at the end, else nothing."""
-    n_filters, K = coeffs.shape[0], coeffs.shape[1] - 1
-    if k % 3 != 2 and k != K:
-        return np.zeros((0, 3), coeffs.dtype)
-    triple = np.zeros((n_filters, 3), coeffs.dtype)
-    for q in range(2 - k % 3, 3):
-        for s in range(n_filters):
-            triple[s, q] = coeffs[s, k - 2 + q]
-    return triple
+def due_terms(coeffs, k, terms):  # type: ignore[no-untyped-def]
+    """Return what step k adds up: a_{k-2}, a_{k-1}, a_k every third step, what is left at the end, else nothing.
+
+    It is written to ``terms``, shape (n_filters, 3).
+    """
+    if k % 3 != 2 and k != coeffs.shape[1] - 1:
+        return terms[:0]
+    begun = 2 - k % 3
+    for s in range(coeffs.shape[0]):
+        for q in range(3):
+            terms[s, q] = coeffs[s, k - 2 + q] if q >= begun else 0
+    return terms

@@ -86,9 +86,10 @@ def signal_block(signals: Any, method: FilterMethod, gain: float, *, by_filter: 
     method, gain, by_filter
         As for :class:`SignalBlock`.
     """
-    if isinstance(signals, SignalsApart):
-        return signals.as_block(method, gain, by_filter=by_filter)
-    return SignalBlock(signals, method, gain, by_filter=by_filter)
+    if isinstance(signals, np.ndarray):
+        return SignalBlock(signals, method, gain, by_filter=by_filter)
+    apart: SignalsApart = signals
+    return apart.as_block(method, gain, by_filter=by_filter)
 
 
 class SignalsApart(ABC):
@@ -187,7 +188,7 @@ class SignalBlock:
     def restore(self, y: Array) -> Restored:
         """Return one filter's answer of shape (n, m) as the caller's signals were, with what was lost by that."""
         result, rounding, overflows = y, self._underflow(y.dtype), False
-        lost = np.zeros_like(rounding)
+        lost: FloatArray = np.zeros(rounding.shape)
         if y.dtype != self.real_dtype or self.exponents is not None:
             result, lost = self._round(y, self.real_dtype)
             rounding = rounding + lost
@@ -242,7 +243,7 @@ class SignalBlock:
 def find_peaks(columns: Array) -> FloatArray:
     """Return the largest absolute value of each column, as float64."""
     if columns.size <= _NUMBERS:
-        return np.abs(columns).max(axis=-2, initial=0.0).astype(np.float64, copy=False)
+        return np.maximum.reduce(np.abs(columns), axis=-2, initial=0.0).astype(np.float64, copy=False)
     largest = np.maximum(columns.max(axis=-2, initial=0.0), -columns.min(axis=-2, initial=0.0))
     return largest.astype(np.float64, copy=False)
 

@@ -88,8 +88,8 @@ class FilterMethod(ABC):
         applied = self.apply(f, certify=certify)
         bound = np.asarray(applied.error_bound)
         if self.is_bank:
-            return applied._replace(error_bound=bound[:, None])
-        return applied._replace(signals=applied.signals[None], error_bound=bound[None])
+            return Applied(applied.signals, bound[:, None], *applied[2:])
+        return Applied(applied.signals[None], bound[None], *applied[2:])
 
     def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
         """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""

@@ -33,15 +33,27 @@ def test_chunks_cover_all_rows_and_share_the_entries():
     assert entries.max() < 3 * entries.mean()
 
 
-@pytest.mark.parametrize("n_chunks", [1, 2, 7, 300])
-def test_rows_are_cut_where_the_work_is(n_chunks):
+@pytest.mark.parametrize(("n_chunks", "strip"), [(1, 64), (2, 8), (7, 8), (30, 1), (300, 1)])
+def test_rows_are_cut_where_the_work_is(n_chunks, strip):
     lengths = np.random.default_rng(0).integers(0, 30, 200)
     lengths[50] = 1000
     indptr = np.append(0, np.cumsum(lengths))
     work = indptr + 4 * np.arange(201)
     wanted = np.linspace(0, work[-1], min(n_chunks, 200) + 1).astype(int)
-    expected = np.unique(np.append(np.searchsorted(work, wanted[:-1]), 200))
+    expected = np.unique(np.append(np.searchsorted(work, wanted[:-1]) // strip * strip, 200))
     np.testing.assert_array_equal(cut_rows(indptr, n_chunks), expected)
+
+
+@pytest.mark.parametrize(("n_chunks", "strip"), [(3, 512), (20, 64), (150, 8), (1000, 1)])
+def test_long_pieces_begin_at_round_numbers_of_rows(n_chunks, strip):
+    """Pieces are as even as that allows."""
+    n = 5003
+    chunks = cut_rows(2 * np.arange(n + 1), n_chunks).astype(int)
+    assert chunks[0] == 0
+    assert chunks[-1] == n
+    assert not (chunks[:-1] % strip).any()
+    assert np.diff(chunks).max() <= n / n_chunks + strip
+    assert np.diff(chunks)[:-1].min() >= n / n_chunks - strip
 
 
 def test_small_work_is_not_cut():
