@@ -20,8 +20,9 @@ from analysis.benchmark_peers.grid import grid_reference, with_threads
 from analysis.benchmark_peers.settings import ORDER, Sizes
 from cayleygsp import gallery
 
-# A measurement is long beside the turns that the system gives to processes, which no program can choose.
-MEASUREMENT_SECONDS = 0.4
+# A measurement is long beside the turns that the system gives to processes, which no program can choose: the shorter it
+# is, the farther one thread is off itself.
+MEASUREMENT_SECONDS = 5.0
 
 
 @contextmanager
@@ -70,6 +71,6 @@ def busy_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docume
             sides,
             lambda y: _problems.relative_error(y, reference, g.gain, f),
             pairs,
-            3 * args.repeats,
+            args.repeats,
             shortest=shortest,
         )

@@ -3,8 +3,9 @@
 A loop is a compiled function that claims chunks from a :mod:`board <cayleygsp.engine.board>` without holding the
 interpreter. The thread that calls :func:`run` works itself and returns to Python some times per second, so that Ctrl-C
 is heard; helpers from a pool join when they get to run. Where a thread that holds a chunk was put to sleep by the
-system, because other programs want the processor, the others wait for it. Then the helpers are sent away for a time
-that makes up for the loss, and the caller works alone: on a busy machine that is what a single thread would do.
+system, because other programs want the processor, the others wait for it. If that takes more than a small part of the
+time, the helpers are sent away for as long as makes up for the loss, and the caller works alone: on a busy machine that
+is what a single thread would do.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ _NUMBERS_PER_CALL = 2**26
 _NUMBERS_PER_THREAD = 15_000
 _NUMBERS_TO_SHARE = 300_000
 
-# After a wait, helpers stay away this many times as long, within these limits (seconds).
+# Waits are paid for by time that was worked with helpers, at this rate, and no more than so many seconds are saved up:
+# a machine that is busy for a moment keeps its helpers. What is not paid for keeps them away, this many times as long,
+# within these limits (seconds).
+_EARNED_PER_SECOND, _MOST_CREDIT = 1 / 32, 3e-3
 _REST_FACTOR = 30
 _SHORTEST_REST, _LONGEST_REST = 0.02, 1.0
 
 # A thread that has to wait spins for about as long as two chunks take, some 20 ns per turn, but not for longer than
-# this many turns; then it naps (seconds).
+# this many turns; then it naps (seconds), the longer the longer nothing is done.
 _MOST_SPINS = 20_000
 _NAP, _LONGEST_NAP = 5e-5, 1e-3
-
-# A chunk that takes longer than this for every number (seconds) is in the hands of a thread that does not run.
-_SECONDS_PER_NUMBER = 1e-8
 
 
 def thread_limit() -> int:
@@ -69,7 +70,7 @@ def useful_threads(numbers: int, n_steps: int, limit: int | None = None) -> int:
     return min(thread_limit() if limit is None else limit, numbers // _NUMBERS_PER_THREAD)
 
 
-class _Helpers:
+class Helpers:
     """The pool of helping threads, and until when they rest because the machine is busy."""
 
     def __init__(self) -> None:
@@ -80,6 +81,7 @@ class _Helpers:
         self.lock = Lock()
         self.pool: ThreadPoolExecutor | None = None
         self.rest_until = 0.0
+        self.credit = _MOST_CREDIT
 
     def submit(self, work: Callable[[int], None], mine: int) -> Future[None] | None:
         """Let a helper work when it gets to run; None when Python is about to end."""
@@ -94,15 +96,26 @@ class _Helpers:
     @property
     def may_come(self) -> bool:
         """Whether they have rested enough."""
-        return time.monotonic() >= self.rest_until
+        if time.monotonic() < self.rest_until:
+            return False
+        self.credit = max(self.credit, 0.0)
+        return True
 
-    def rest(self, lost: float) -> None:
-        """Stay away, the longer the more time was lost by waiting."""
-        pause = min(max(_REST_FACTOR * lost, _SHORTEST_REST), _LONGEST_REST)
-        self.rest_until = max(self.rest_until, time.monotonic() + pause)
+    def earn(self, seconds: float) -> None:
+        """Count time that was worked with helpers."""
+        self.credit = min(self.credit + seconds * _EARNED_PER_SECOND, _MOST_CREDIT)
+
+    def lose(self, seconds: float) -> bool:
+        """Count time that was lost by waiting for helpers; say whether they must rest, the longer the more was lost."""
+        self.credit -= seconds
+        if self.credit >= 0:
+            return False
+        pause = min(max(-self.credit * _REST_FACTOR, _SHORTEST_REST), _LONGEST_REST)
+        self.rest_until = time.monotonic() + pause
+        return True
 
 
-HELPERS = _Helpers()
+HELPERS = Helpers()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=HELPERS.forget)
 
@@ -115,29 +128,23 @@ class _Wait:
         self.done = -1
         self.start = 0.0
 
-    def nap(self) -> None:
-        """Sleep for a moment; send the helpers away if nothing was done for longer than a chunk may take."""
+    def nap(self) -> float:
+        """Sleep for a moment, and return how long that was."""
         done, now = int(self.job.board[DONE]), time.monotonic()
         if done != self.done:
             self.done, self.start = done, now
-        lost = now - self.start
-        if lost > self.job.patience:
-            self.job.dismiss()
-            HELPERS.rest(lost)
-        time.sleep(min(max(lost / 4, _NAP), _LONGEST_NAP))
+        time.sleep(min(max((now - self.start) / 4, _NAP), _LONGEST_NAP))
+        return time.monotonic() - now
 
 
 class _Job:
     """One run of a loop: its board, the calling thread's part and the helpers' part."""
 
-    def __init__(
-        self, loop: Callable[..., int], arguments: tuple[Any, ...], board: Array, n_threads: int, patience: float
-    ) -> None:
+    def __init__(self, loop: Callable[..., int], arguments: tuple[Any, ...], board: Array, n_threads: int) -> None:
         self.loop = loop
         self.arguments: tuple[Any, ...] | None = arguments
         self.board = board
         self.n_threads = n_threads
-        self.patience = patience
         self.lock = Lock()
         self.futures: list[Future[None]] = []
         self.error: BaseException | None = None
@@ -179,7 +186,8 @@ class _Job:
             if answer == FINISHED:
                 return
             if answer == WAIT:
-                waited.nap()
+                if HELPERS.lose(waited.nap()):
+                    self.dismiss()
             elif all(future.done() for future in self.futures):
                 self.invite()
 
@@ -234,10 +242,13 @@ def run(
         while loop(*arguments, board, 0, budget) != FINISHED:  # signals are heard between calls
             pass
         return
-    job = _Job(loop, arguments, board, n_threads, _SECONDS_PER_NUMBER * per_chunk)
+    job = _Job(loop, arguments, board, n_threads)
+    start = time.monotonic()
     try:
         job.invite()
         job.lead(budget)
+        if job.futures:
+            HELPERS.earn(time.monotonic() - start)
     except BaseException:
         job.stop()
         raise

@@ -23,7 +23,8 @@ def all_share(monkeypatch):
     monkeypatch.setattr(threads, "thread_limit", lambda: 4)
     monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
     monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
-    monkeypatch.setattr(threads, "_SECONDS_PER_NUMBER", 1.0)
+    monkeypatch.setattr(threads, "_MOST_CREDIT", np.inf)
+    monkeypatch.setattr(threads.HELPERS, "credit", np.inf)
     monkeypatch.setattr(threads.HELPERS, "rest_until", 0.0)
 
 
@@ -109,7 +110,7 @@ def test_what_threads_are_told(told, leader, helper):
 
 def test_a_helper_that_does_not_run_is_let_go(all_share, monkeypatch):
     """Helpers that fall asleep with a chunk in hand are sent away, and not asked again for a time."""
-    monkeypatch.setattr(threads, "_SECONDS_PER_NUMBER", 1e-6)
+    monkeypatch.setattr(threads.HELPERS, "credit", 0.01)
     helped = []
 
     def loop(board, mine, budget):
@@ -125,6 +126,36 @@ def test_a_helper_that_does_not_run_is_let_go(all_share, monkeypatch):
     assert 1 <= len(helped) <= 2
     assert not threads.HELPERS.may_come
     threads.HELPERS.rest_until = 0.0
+
+
+def test_short_waits_are_paid_for_by_time_with_helpers(monkeypatch):
+    """Helpers stay through a wait now and then, and rest after many, as long as makes up for them."""
+    helpers, now = threads.Helpers(), [100.0]
+    monkeypatch.setattr(threads.time, "monotonic", lambda: now[0])
+    for _ in range(50):
+        assert not helpers.lose(0.001)
+        helpers.earn(0.05)
+    lost = 0.0
+    while not helpers.lose(0.001):
+        lost += 0.001
+    assert 0.001 <= lost <= 0.003
+    assert helpers.lose(0.01)
+    assert not helpers.may_come
+    now[0] += 0.25
+    assert not helpers.may_come
+    now[0] += 0.15
+    assert helpers.may_come
+    assert helpers.lose(0.001)  # nothing was earned since
+    now[0] += 0.025
+    assert not helpers.may_come
+    now[0] += 0.01
+    assert helpers.may_come
+
+
+def test_helpers_rest_for_a_second_at_most():
+    helpers = threads.Helpers()
+    assert helpers.lose(100.0)
+    assert 0.9 < helpers.rest_until - time.monotonic() <= 1.0
 
 
 def test_an_exception_of_a_helper_reaches_the_caller(all_share):

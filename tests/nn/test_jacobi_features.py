@@ -22,7 +22,8 @@ def all_share(monkeypatch):
     """Let even small work be shared by threads, on any machine, busy or not."""
     monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
     monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
-    monkeypatch.setattr(threads, "_SECONDS_PER_NUMBER", 1.0)
+    monkeypatch.setattr(threads, "_MOST_CREDIT", np.inf)
+    monkeypatch.setattr(threads.HELPERS, "credit", np.inf)
     monkeypatch.setattr(threads.HELPERS, "rest_until", 0.0)
 
 
