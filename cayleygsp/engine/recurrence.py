@@ -57,18 +57,18 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dt
     """
     dtype = f.dtype if dtype is None else np.dtype(dtype)
     a = coeffs.astype(graph.dtype, copy=False)
-    rows = _rows(graph)
     if graph.order is None and f.shape[1] * graph.dtype.itemsize <= TILE_BYTES:
-        return _sum_tile(graph, lmax, a, f, rows, rows).astype(dtype, copy=False)
+        return _sum_tile(graph, lmax, a, f).astype(dtype, copy=False)
+    rows = _rows(graph)
     out = np.empty((a.shape[0], *f.shape), dtype)
     for columns in column_tiles(f.shape[1], graph.dtype.itemsize):
-        out[:, rows, columns] = _sum_tile(graph, lmax, a, f, rows, columns)
+        out[:, rows, columns] = _sum_tile(graph, lmax, a, f[rows, columns])
     return out
 
 
-def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array, rows: Any, columns: slice) -> Array:
-    """Sum the series for a few columns, in the precision of the matrix."""
-    t = _block(f[rows, columns], graph.dtype)
+def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array) -> Array:
+    """Sum the series for a few columns, in the order and the precision of the matrix."""
+    t = _block(f, graph.dtype)
     n, width = t.shape
     if a.shape[1] == 1 or width == 0:
         return a[:, 0, None, None] * t

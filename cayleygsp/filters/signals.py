@@ -160,8 +160,7 @@ class SignalBlock:
         self.gain = gain
         self.is_complex = signals.dtype.kind == "c"
         self.real_dtype = real_dtype = signals.real.dtype
-        n_columns = math.prod(self.shape[1:])
-        columns = signals.reshape(*signals.shape[: 1 + by_filter], n_columns)
+        columns = signals[..., None] if len(self.shape) == 1 else signals
         if self.is_complex:
             columns = np.ascontiguousarray(columns).view(real_dtype)
         working = np.dtype(method.working_dtype(real_dtype))
