@@ -180,7 +180,10 @@ class _Job:
         """Work until everything is done; signals are heard between calls of the loop."""
         waited = _Wait(self)
         while True:
+            start = time.monotonic()
             answer = self.work(0, budget)
+            if self.futures and self.board[SIGNAL] == GO_ON:
+                HELPERS.earn(time.monotonic() - start)
             if self.error is not None:
                 raise self.error
             if answer == FINISHED:
@@ -243,12 +246,9 @@ def run(
             pass
         return
     job = _Job(loop, arguments, board, n_threads)
-    start = time.monotonic()
     try:
         job.invite()
         job.lead(budget)
-        if job.futures:
-            HELPERS.earn(time.monotonic() - start)
     except BaseException:
         job.stop()
         raise

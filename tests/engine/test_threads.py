@@ -11,7 +11,19 @@ import pytest
 
 import cayleygsp as cg
 from cayleygsp.engine import threads
-from cayleygsp.engine.board import DISMISSED, FINISHED, GO_ON, LEAVE, SIGNAL, STOPPED, WAIT, claim, finish, new_board
+from cayleygsp.engine.board import (
+    DISMISSED,
+    FINISHED,
+    GO_ON,
+    LEAVE,
+    MORE,
+    SIGNAL,
+    STOPPED,
+    WAIT,
+    claim,
+    finish,
+    new_board,
+)
 from cayleygsp.engine.jacobi import JacobiSweeps
 from cayleygsp.engine.packed import KernelGraph, prepare_graph
 from cayleygsp.engine.recurrence import recurrence_dots, sum_series, sum_series_adjoint
@@ -150,6 +162,27 @@ def test_short_waits_are_paid_for_by_time_with_helpers(monkeypatch):
     assert not helpers.may_come
     now[0] += 0.01
     assert helpers.may_come
+
+
+@pytest.mark.parametrize("told", [GO_ON, DISMISSED])
+def test_time_with_helpers_counts_while_a_call_goes_on(all_share, monkeypatch, told):
+    monkeypatch.setattr(threads, "_EARNED_PER_SECOND", 1000.0)
+    monkeypatch.setattr(threads.HELPERS, "credit", 10.0)
+    credits = []
+
+    def loop(board, mine, budget):
+        board[SIGNAL] = told
+        credits.append(threads.HELPERS.credit)
+        while (ticket := claim(board, mine)) >= 0:
+            time.sleep(1e-3)
+            finish(board)
+            if mine == 0:
+                return MORE
+        return ticket
+
+    threads.run(loop, n_chunks=4, n_steps=10, numbers=4000, n_threads=2)
+    assert len(credits) > 10
+    assert (max(credits) > 15) == (told == GO_ON)
 
 
 def test_helpers_rest_for_a_second_at_most():
