@@ -18,8 +18,9 @@ _REORDER_SPREAD = 0.02
 # Neighbours this far apart on average (relative to n) count as scattered.
 _SCATTERED_SPREAD = 0.01
 
-# Entries and four times the rows that make a chunk of work, and the least number of chunks where there are so many.
-_CHUNK_WORK = 16_384
+# Entries and four times the rows that make a chunk of work, the most chunks, as each costs the threads a word with each
+# other, and the least number where there are so many.
+_CHUNK_WORK, _MOST_CHUNKS = 16_384, 512
 _LEAST_CHUNKS, _LEAST_CHUNK_WORK = 8, 2_048
 
 # Chunks begin at multiples of the first of these numbers of rows of which a chunk holds at least three: loops that work
@@ -127,7 +128,7 @@ def cut_rows(indptr: Array, n_chunks: int | None = None) -> Array:
     n = indptr.size - 1
     work = int(indptr[n]) + 4 * n
     if n_chunks is None:
-        n_chunks = max(work // _CHUNK_WORK, min(work // _LEAST_CHUNK_WORK, _LEAST_CHUNKS), 1)
+        n_chunks = max(min(work // _CHUNK_WORK, _MOST_CHUNKS), min(work // _LEAST_CHUNK_WORK, _LEAST_CHUNKS), 1)
     wanted = np.linspace(0, work, min(n_chunks, max(n, 1)) + 1).astype(np.int64)
     low, high = np.zeros(wanted.size, np.int64), np.full(wanted.size, n)
     while (low < high).any():  # the first row before which at least the wanted work is done
