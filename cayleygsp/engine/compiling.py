@@ -6,12 +6,17 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from numba import njit
+from numba.core.options import DefaultOptions
 
 # Fused multiply-add only: reordered short sums over a row are slower, and the error bounds hold for any order.
 FAST = {"contract", "nsz"}
+
+# Not counting who holds an array: each count is an atomic operation, for which a core waits until the others can see
+# all that it has written. For functions whose caller holds all arrays, and that make none.
+UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 def compiled(fastmath: set[str] = FAST, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -33,6 +38,11 @@ def compiled(fastmath: set[str] = FAST, **options: Any) -> Callable[[Callable[..
         return loop
 
     return decorate
+
+
+def inner(fastmath: set[str] = FAST) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function that loops call for some rows, with arrays that they hold."""
+    return cast(Callable[[Callable[..., Any]], Callable[..., Any]], njit(fastmath=fastmath, **UNCOUNTED))
 
 
 @cache

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from cayleygsp.engine.board import MORE, claim, finish
-from cayleygsp.engine.compiling import FAST, compiled
+from cayleygsp.engine.compiling import FAST, compiled, inner
 from cayleygsp.engine.rows import sum_row
 
 
@@ -28,12 +28,11 @@ def _jacobi_pair(i, k, h, s, d, lt_re, lt_im, base, y, out):  # type: ignore[no-
     out[i, k + 1] = base[i, k + 1] + (hd * u_im - u_re) / q
 
 
-@njit(fastmath=FAST)
-def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out):  # type: ignore[no-untyped-def]
+@inner()
+def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out, total):  # type: ignore[no-untyped-def]
     """Do a Jacobi sweep, or its start, on rows first ... last - 1; columns are real and imaginary parts in turn."""
     indptr, indices, weights, inner, off = graph
     width = y.shape[1]
-    total = np.empty(width, y.dtype)
     for i in range(first, last):
         d = diagonal[i]
         if width == 2:
@@ -63,13 +62,13 @@ def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out):  # type: ign
 @compiled()
 def sweep(graph, chunks, h, s, diagonal, base, y, out, board, mine, budget):  # type: ignore[no-untyped-def]
     """Do sweeps (s = -1) or the start (s = 1) on a block of pairs; every step takes the place of the one before."""
-    n_chunks = chunks.size - 1
+    n_chunks, total = chunks.size - 1, np.empty(y.shape[1], y.dtype)
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
             return ticket
         step, q = divmod(ticket, n_chunks)
         before, after = (out, y) if step & 1 else (y, out)
-        _jacobi_rows(chunks[q], chunks[q + 1], graph, h, s, diagonal, base, before, after)
+        _jacobi_rows(chunks[q], chunks[q + 1], graph, h, s, diagonal, base, before, after, total)
         finish(board)
     return MORE

@@ -11,12 +11,19 @@ import numpy as np
 from numba import njit
 
 from cayleygsp.engine.board import MORE, claim, finish
-from cayleygsp.engine.compiling import FAST, compiled
+from cayleygsp.engine.compiling import FAST, compiled, inner
 from cayleygsp.engine.rows import prefetch
 from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
-# Rows that are worked on together: a few arrays of this length stay in the first cache.
-STRIP = 512
+# Bytes of the numbers that are worked on together. Shorter strips take longer inside the caches, longer ones beyond
+# them, where the core then waits for memory at each turn from one loop to the next.
+_STRIP_BYTES = 1024
+
+
+@njit
+def new_strip(t):  # type: ignore[no-untyped-def]
+    """Return room for the sums of a strip of rows of t."""
+    return np.empty(_STRIP_BYTES // t.itemsize, t.dtype)
 
 
 @njit(inline="always")
@@ -84,7 +91,7 @@ def _weighted_sums(first, last, indptr, indices, weights, t, sums, ahead):  # ty
         sums[i - first] = total
 
 
-@njit(fastmath=FAST)
+@inner()
 def _sums(first, last, indptr, indices, weights, t, sums, ahead):  # type: ignore[no-untyped-def]
     """Sum over the neighbours in the way that fits.
 
@@ -101,9 +108,6 @@ def _sums(first, last, indptr, indices, weights, t, sums, ahead):  # type: ignor
         plain_sums(first, last, indptr, indices, t, sums, ahead)
     else:
         plain_sums(first, last, indptr, indices, t, sums, none)
-
-
-# The next four take whole arrays and the rows to work on: each slice of an array would be two atomic operations.
 
 
 @njit(fastmath=FAST, inline="always")
@@ -141,7 +145,7 @@ def _step_and_sum_strip(first, last, c, diagonal, off, sums, t, t_old, out, a, f
         t_old[i] = sums[i - first]
 
 
-@njit(fastmath=FAST, inline="always")
+@inner()
 def sum_signal_rows(first, last, graph, c, t, t_old, out, a, fresh, sums, ahead):  # type: ignore[no-untyped-def]
     """Step the recurrence on rows first ... last - 1, and add to the outputs if ``a`` is given."""
     indptr, indices, weights, diagonal, off, _ = graph
@@ -155,7 +159,7 @@ def sum_signal_rows(first, last, graph, c, t, t_old, out, a, fresh, sums, ahead)
         first = end
 
 
-@njit(fastmath=FAST, inline="always")
+@inner()
 def adjoint_signal_rows(first, last, graph, c, t, t_old, f, a, sums, ahead):  # type: ignore[no-untyped-def]
     """Step Clenshaw's rule on rows first ... last - 1: the step, plus a[s] times signal s."""
     indptr, indices, weights, diagonal, off, _ = graph
@@ -172,7 +176,7 @@ def adjoint_signal_rows(first, last, graph, c, t, t_old, f, a, sums, ahead):  # 
 @compiled()
 def sum_signal(graph, chunks, coeffs, t_old, t, out, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Sum the series of one signal t; step k - 1 of the board is degree k."""
-    n_chunks, sums, terms = chunks.size - 1, np.empty(STRIP, t.dtype), np.empty((coeffs.shape[0], 3), coeffs.dtype)
+    n_chunks, sums, terms = chunks.size - 1, new_strip(t), np.empty((coeffs.shape[0], 3), coeffs.dtype)
     k = np.int64(1)  # not a plain 1, for which what is called would be compiled once more
     c, a = step_weights(graph[5][0], k, t), due_terms(coeffs, k, terms)
     for _ in range(budget):
@@ -192,7 +196,7 @@ def sum_signal(graph, chunks, coeffs, t_old, t, out, ahead, board, mine, budget)
 @compiled()
 def sum_signal_adjoint(graph, chunks, coeffs, t_old, t, f, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Sum one series of each of the signals f; step s of the board is degree K - s, coeffs[k] holds degree k."""
-    n_chunks, sums, K = chunks.size - 1, np.empty(STRIP, t.dtype), coeffs.shape[0] - 1
+    n_chunks, sums, K = chunks.size - 1, new_strip(t), coeffs.shape[0] - 1
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:

@@ -18,9 +18,9 @@ _REORDER_SPREAD = 0.02
 # Neighbours this far apart on average (relative to n) count as scattered.
 _SCATTERED_SPREAD = 0.01
 
-# Entries and four times the rows that make a chunk of work, the most chunks, as each costs the threads a word with each
-# other, and the least number where there are so many.
-_CHUNK_WORK, _MOST_CHUNKS = 16_384, 512
+# Entries and four times the rows that make a chunk of work, the most chunks, and the least number where there are so
+# many. For a claim a core waits until the others can see all that it has written: about 1 µs where that goes to memory.
+_CHUNK_WORK, _MOST_CHUNKS = 16_384, 128
 _LEAST_CHUNKS, _LEAST_CHUNK_WORK = 8, 2_048
 
 # Chunks begin at multiples of the first of these numbers of rows of which a chunk holds at least three: loops that work

@@ -13,14 +13,14 @@ import numpy as np
 from cayleygsp.engine.blocks import adjoint_rows, sum_rows
 from cayleygsp.engine.board import MORE, claim, finish
 from cayleygsp.engine.compiling import compiled
-from cayleygsp.engine.one_signal import STRIP, adjoint_signal_rows, sum_signal_rows
+from cayleygsp.engine.one_signal import adjoint_signal_rows, new_strip, sum_signal_rows
 from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
 
 @compiled()
 def advance_signal(graph, chunks, coeffs, before, limits, t_old, t, out, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Do degrees before + 1, before + 2, … on one signal; ``out`` has the rows of the part alone."""
-    n_chunks, sums, n_own = chunks.size - 1, np.empty(STRIP, t.dtype), np.uint64(out.shape[1])
+    n_chunks, sums, n_own = chunks.size - 1, new_strip(t), np.uint64(out.shape[1])
     terms = np.empty((coeffs.shape[0], 3), coeffs.dtype)
     for _ in range(budget):
         ticket = claim(board, mine)
@@ -65,7 +65,7 @@ def advance_block(graph, chunks, coeffs, before, limits, t_old, t, out, board, m
 @compiled()
 def advance_signal_adjoint(graph, chunks, coeffs, before, limits, t_old, t, f, ahead, board, mine, budget):  # type: ignore[no-untyped-def]
     """Do degrees K - before - 1, K - before - 2, … of Clenshaw's rule on one signal; coeffs[k] holds degree k."""
-    n_chunks, sums, K = chunks.size - 1, np.empty(STRIP, t.dtype), coeffs.shape[0] - 1
+    n_chunks, sums, K = chunks.size - 1, new_strip(t), coeffs.shape[0] - 1
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from cayleygsp._typing import Array
-from cayleygsp.engine.compiling import compiled
+from cayleygsp.engine.compiling import UNCOUNTED, compiled
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def max_of_groups(x: Array, starts: Array, y: Array, which: Array) -> None:
     """Set y[:, g] to the maximum of x[:, starts[g]:starts[g + 1]], and which to its place in the group, the first one.
 
@@ -36,7 +36,7 @@ def max_of_groups(x: Array, starts: Array, y: Array, which: Array) -> None:
                     at[k] = place if larger else kept
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def spread_to_places(gradient: Array, which: Array, starts: Array, out: Array) -> None:
     """Set out to the gradient where the maximum was found, to zero elsewhere; see :func:`max_of_groups`."""
     width, zero = gradient.shape[2], gradient.dtype.type(0)

@@ -25,9 +25,6 @@ LOOK_AHEAD_BYTES = 4 * 2**20
 LOOK_AHEAD = 256
 _FAR_AHEAD, _NOT_AHEAD = np.uint64(LOOK_AHEAD), np.uint64(0)
 
-# Pieces of a step that dots are kept for; their sums do not depend on the threads.
-_DOT_CHUNKS = 128
-
 _CACHE_LINE = 64
 
 # Arrays up to this size take what they are given: finding the place would take longer than it saves.
@@ -155,18 +152,14 @@ def recurrence_dots(graph: KernelGraph, lmax: float, degree: int, f: Array) -> F
     from cayleygsp.engine.blocks import dot_block
     from cayleygsp.engine.threads import run
 
-    stride = -(-(graph.chunks.size - 1) // _DOT_CHUNKS) or 1
-    chunks = np.unique(np.append(graph.chunks[::stride], graph.chunks[-1]))
     dots = np.empty((degree, 2, f.shape[1]))
     rows = _rows(graph)
     for columns in column_tiles(f.shape[1], graph.dtype.itemsize):
         t = _block(f[rows, columns], graph.dtype)
         t_old = aligned_empty(t.shape, t.dtype)
         t_old[:] = 0
-        partial = np.zeros((degree, chunks.size - 1, 2, t.shape[1]), t.dtype)
-        numbers = graph.arrays[1].size + 4 * t.size
-        arguments = (graph.scaled(lmax), chunks, t_old, t, partial)
-        run(dot_block, *arguments, n_chunks=chunks.size - 1, n_steps=degree, numbers=numbers)
+        partial = np.zeros((degree, graph.chunks.size - 1, 2, t.shape[1]), t.dtype)
+        _run(run, dot_block, graph, lmax, t.shape[1], degree, t_old, t, partial)
         dots[:, :, columns] = partial.sum(axis=1)
     return dots
 

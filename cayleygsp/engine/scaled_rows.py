@@ -7,13 +7,12 @@ A graph comes as ``(indptr, indices, weights, diagonal, off, scale)``: the scale
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from cayleygsp.engine.compiling import FAST
+from cayleygsp.engine.compiling import inner
 from cayleygsp.engine.rows import step_row
 
 
-@njit(fastmath=FAST)
+@inner()
 def step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, add):  # type: ignore[no-untyped-def]
     """Set rows of out to factor * (scaled Laplacian) t - minus * t_old, plus what stands there if ``add``."""
     indptr, indices, weights, diagonal, off, scale = graph

@@ -7,13 +7,12 @@ of batch * features.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from cayleygsp.engine.compiling import FAST
+from cayleygsp.engine.compiling import inner
 from cayleygsp.engine.tile_rows import copy_row
 
 
-@njit(fastmath=FAST)
+@inner()
 def gather(first, last, x, column, n_columns, t):  # type: ignore[no-untyped-def]
     """Copy columns of x, shape (batch, n, features), into the rows of a tile, with zeros up to its width."""
     n, n_features, width = x.shape[1], x.shape[2], t.shape[1]
@@ -29,7 +28,7 @@ def gather(first, last, x, column, n_columns, t):  # type: ignore[no-untyped-def
             t[q] = 0
 
 
-@njit(fastmath=FAST)
+@inner()
 def scatter(first, last, t, column, n_columns, y):  # type: ignore[no-untyped-def]
     """Copy the rows of a tile to columns of y, shape (batch, n, features)."""
     n, n_features, width = y.shape[1], y.shape[2], t.shape[1]
@@ -43,7 +42,7 @@ def scatter(first, last, t, column, n_columns, y):  # type: ignore[no-untyped-de
             k += run
 
 
-@njit(fastmath=FAST)
+@inner()
 def scatter_blocks(i, rows, start, stride, first, n_blocks, column, n_columns, y, fresh):  # type: ignore[no-untyped-def]
     """Copy rows of a tile, at start + s * stride, to blocks first + s of vertex i, or add them."""
     n, per_vertex, n_features = y.shape[1], y.shape[2] * y.shape[3], y.shape[3]
@@ -67,7 +66,7 @@ def scatter_blocks(i, rows, start, stride, first, n_blocks, column, n_columns, y
         k += run
 
 
-@njit(fastmath=FAST)
+@inner()
 def gather_blocks(i, z, first, n_blocks, column, n_columns, rows, start, stride, width):  # type: ignore[no-untyped-def]
     """Copy blocks first + s of vertex i into rows of a tile at start + s * stride, with zeros up to its width."""
     n, per_vertex, n_features = z.shape[1], z.shape[2] * z.shape[3], z.shape[3]
