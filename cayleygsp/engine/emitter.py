@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 # Bytes of the pieces that a row is walked through in; what is left is done number by number.
-_PIECES = (128, 64, 32)
+_PIECES = (128, 64, 32, 16)
 
 # Flag of operations that may be fused into one.
 FUSE = ("contract",)

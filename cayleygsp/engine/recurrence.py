@@ -1,7 +1,7 @@
 r"""The three-term recurrence :math:`T_{k+1} = 2\tilde\Delta T_k - T_{k-1}` on blocks of signals.
 
 Functions of packed matrices and arrays; they know nothing of graphs or filters. Every degree reads the matrix once.
-Wide blocks go through in tiles of columns, in the precision of the matrix: signals of another precision are brought to
+Blocks go through in tiles of columns, in the precision of the matrix: signals of another precision are brought to
 it and back tile by tile.
 """
 
@@ -54,11 +54,12 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dt
     """
     dtype = f.dtype if dtype is None else np.dtype(dtype)
     a = coeffs.astype(graph.dtype, copy=False)
-    if graph.order is None and f.shape[1] * graph.dtype.itemsize <= TILE_BYTES:
+    tiles = signal_tiles(f.shape[1], graph.dtype.itemsize)
+    if graph.order is None and len(tiles) == 1:
         return _sum_tile(graph, lmax, a, f).astype(dtype, copy=False)
     rows = _rows(graph)
     out = np.empty((a.shape[0], *f.shape), dtype)
-    for columns in column_tiles(f.shape[1], graph.dtype.itemsize):
+    for columns in tiles:
         out[:, rows, columns] = _sum_tile(graph, lmax, a, f[rows, columns])
     return out
 
@@ -106,7 +107,7 @@ def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: A
     a = np.ascontiguousarray(coeffs.T, graph.dtype)
     rows = _rows(graph)
     out = np.empty(f.shape[1:], f.dtype if dtype is None else dtype)
-    for columns in column_tiles(f.shape[2], graph.dtype.itemsize):
+    for columns in signal_tiles(f.shape[2], graph.dtype.itemsize):
         out[rows, columns] = _sum_tile_adjoint(graph, lmax, a, f, rows, columns)
     return out
 
@@ -169,6 +170,18 @@ def _run(run: Any, loop: Any, graph: KernelGraph, lmax: float, width: int, n_ste
     numbers = graph.arrays[1].size + 4 * graph.n_vertices * width
     n_chunks = graph.chunks.size - 1
     run(loop, graph.scaled(lmax), graph.chunks, *arguments, n_chunks=n_chunks, n_steps=n_steps, numbers=numbers)
+
+
+def signal_tiles(m: int, itemsize: int) -> list[slice]:
+    """Cut m columns into full tiles, one whose width is a multiple of four, and what is left one by one.
+
+    Rows of two or three numbers make no vectors, and the loop for one signal is faster than that for such a block.
+    """
+    if m in (0, 1):
+        return [slice(0, m)]
+    width = TILE_BYTES // itemsize
+    edges = [*range(0, m - m % width, width), m - m % width, *range(m - m % 4, m + 1)]
+    return [slice(first, last) for first, last in pairwise(edges) if first < last]
 
 
 def column_tiles(m: int, itemsize: int) -> Iterator[slice]:

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import cayleygsp as cg
 from cayleygsp.engine import packed, threads
 from cayleygsp.engine.packed import prepare_graph
-from cayleygsp.engine.recurrence import recurrence_dots, sum_series, sum_series_adjoint
+from cayleygsp.engine.recurrence import recurrence_dots, signal_tiles, sum_series, sum_series_adjoint
 from cayleygsp.engine.reference import sum_series_adjoint_by_scipy, sum_series_by_scipy
 from tests.strategies import laplacians
 
@@ -30,7 +30,7 @@ def case(L, degree, n_filters, width, dtype, seed=0):
     L=laplacians(),
     degree=st.integers(0, 12),
     n_filters=st.integers(1, 3),
-    width=st.sampled_from([0, 1, 2, 3, 16, 17, 33, 40]),
+    width=st.sampled_from([0, 1, 2, 3, 4, 6, 12, 16, 17, 33, 40]),
 )
 def test_compiled_loops_equal_scipy_to_rounding(dtype, L, degree, n_filters, width):
     graph, lmax, coeffs, f = case(L, degree, n_filters, width, dtype)
@@ -67,6 +67,17 @@ def test_threads_change_nothing(dtype, width, name):
     assert_allclose(results[0], expected, atol=TOLERANCE[dtype] * 400)
 
 
+@pytest.mark.parametrize("itemsize", [4, 8])
+@given(m=st.integers(0, 100))
+def test_tiles_cover_the_signals_and_make_vectors(itemsize, m):
+    tiles = signal_tiles(m, itemsize)
+    widths = [tile.stop - tile.start for tile in tiles]
+    assert [k for tile in tiles for k in range(tile.start, tile.stop)] == list(range(m))
+    assert all(width == 1 or width % 4 == 0 for width in widths if m)
+    assert sum(width == 1 for width in widths) == m % 4
+    assert max(widths) * itemsize <= 128
+
+
 @pytest.mark.parametrize("width", [1, 20])
 def test_a_scattered_graph_is_reordered_behind_the_scenes(monkeypatch, width):
     monkeypatch.setattr(packed, "_REORDER_VERTICES", 100)
@@ -83,7 +94,10 @@ def test_a_scattered_graph_is_reordered_behind_the_scenes(monkeypatch, width):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(
-    L=laplacians(), degree=st.integers(0, 9), n_filters=st.integers(1, 3), width=st.sampled_from([0, 1, 2, 16, 17, 40])
+    L=laplacians(),
+    degree=st.integers(0, 9),
+    n_filters=st.integers(1, 3),
+    width=st.sampled_from([0, 1, 2, 4, 7, 16, 17, 40]),
 )
 def test_adjoint_is_the_transposed_of_the_bank(dtype, L, degree, n_filters, width):
     graph, lmax, coeffs, _ = case(L, degree, n_filters, 1, dtype)
@@ -108,7 +122,7 @@ def test_adjoint_on_a_reordered_graph(monkeypatch, width):
     assert_allclose(sum_series_adjoint(graph, lmax, coeffs, f), expected, atol=1e-11)
 
 
-@given(L=laplacians(), degree=st.integers(1, 9), width=st.sampled_from([1, 3, 16, 18]))
+@given(L=laplacians(), degree=st.integers(1, 9), width=st.sampled_from([1, 3, 6, 16, 18]))
 def test_dots_are_those_of_the_terms(L, degree, width):
     graph, lmax, _, f = case(L, degree, 1, width, np.float64)
     terms = sum_series_by_scipy(L.matrix, lmax, np.eye(degree + 1), f)
