@@ -27,7 +27,8 @@ _FAR_AHEAD, _NOT_AHEAD = np.uint64(LOOK_AHEAD), np.uint64(0)
 
 _CACHE_LINE = 64
 
-# Arrays up to this size take what they are given: finding the place would take longer than it saves.
+# Arrays up to this size stand anywhere and are filtered as they are: what is done for larger ones takes longer than it
+# saves.
 _SMALL_BYTES = 2**14
 
 
@@ -54,7 +55,7 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dt
     """
     dtype = f.dtype if dtype is None else np.dtype(dtype)
     a = coeffs.astype(graph.dtype, copy=False)
-    tiles = signal_tiles(f.shape[1], graph.dtype.itemsize)
+    tiles = signal_tiles(*f.shape, graph.dtype.itemsize)
     if graph.order is None and len(tiles) == 1:
         return _sum_tile(graph, lmax, a, f).astype(dtype, copy=False)
     rows = _rows(graph)
@@ -107,7 +108,7 @@ def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: A
     a = np.ascontiguousarray(coeffs.T, graph.dtype)
     rows = _rows(graph)
     out = np.empty(f.shape[1:], f.dtype if dtype is None else dtype)
-    for columns in signal_tiles(f.shape[2], graph.dtype.itemsize):
+    for columns in signal_tiles(*f.shape[1:], graph.dtype.itemsize):
         out[rows, columns] = _sum_tile_adjoint(graph, lmax, a, f, rows, columns)
     return out
 
@@ -172,14 +173,15 @@ def _run(run: Any, loop: Any, graph: KernelGraph, lmax: float, width: int, n_ste
     run(loop, graph.scaled(lmax), graph.chunks, *arguments, n_chunks=n_chunks, n_steps=n_steps, numbers=numbers)
 
 
-def signal_tiles(m: int, itemsize: int) -> list[slice]:
-    """Cut m columns into full tiles, one whose width is a multiple of four, and what is left one by one.
+def signal_tiles(n: int, m: int, itemsize: int) -> list[slice]:
+    """Cut m columns of n rows into full tiles, one whose width is a multiple of four, and what is left one by one.
 
-    Rows of two or three numbers make no vectors, and the loop for one signal is faster than that for such a block.
+    Rows of two or three numbers make no vectors, and the loop for one signal is faster than that for such a block,
+    unless it is small.
     """
-    if m in (0, 1):
-        return [slice(0, m)]
     width = TILE_BYTES // itemsize
+    if m < 2 or (m <= width and n * m * itemsize <= _SMALL_BYTES):
+        return [slice(0, m)]
     edges = [*range(0, m - m % width, width), m - m % width, *range(m - m % 4, m + 1)]
     return [slice(first, last) for first, last in pairwise(edges) if first < last]
 

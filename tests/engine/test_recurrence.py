@@ -68,14 +68,19 @@ def test_threads_change_nothing(dtype, width, name):
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])
-@given(m=st.integers(0, 100))
-def test_tiles_cover_the_signals_and_make_vectors(itemsize, m):
-    tiles = signal_tiles(m, itemsize)
+@given(n=st.integers(5000, 10_000), m=st.integers(0, 100))
+def test_tiles_cover_the_signals_and_make_vectors(itemsize, n, m):
+    tiles = signal_tiles(n, m, itemsize)
     widths = [tile.stop - tile.start for tile in tiles]
     assert [k for tile in tiles for k in range(tile.start, tile.stop)] == list(range(m))
     assert all(width == 1 or width % 4 == 0 for width in widths if m)
     assert sum(width == 1 for width in widths) == m % 4
     assert max(widths) * itemsize <= 128
+
+
+def test_small_blocks_are_one_tile():
+    assert signal_tiles(100, 7, 8) == [slice(0, 7)]
+    assert signal_tiles(10, 17, 8) == [slice(0, 16), slice(16, 17)]
 
 
 @pytest.mark.parametrize("width", [1, 20])
