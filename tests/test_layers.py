@@ -134,6 +134,18 @@ def later():
     assert {home(one).partition(".")[2] for one in read_imports(ast.parse(text))} == expected
 
 
+def test_no_import_hides_what_it_takes():
+    """Imports with dots, and attributes of the whole package, would not be seen above."""
+    hiding = {
+        name
+        for name, path in package().items()
+        for node in ast.walk(tree(path))
+        if (isinstance(node, ast.ImportFrom) and node.level)
+        or (isinstance(node, ast.Import) and "cayleygsp" in {alias.name for alias in node.names})
+    }
+    assert hiding == set()
+
+
 def circle(graph: dict[str, set[str]]) -> list[str]:
     """Return files that import one another in a circle, if there are any."""
     try:
@@ -210,7 +222,7 @@ def test_a_question_for_a_class_is_seen(question):
 def test_no_module_is_named_like_a_function_that_it_exports():
     clashes = [
         name
-        for name, path in package().items()
+        for name, path in modules().items()
         for node in tree(path).body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name.rpartition(".")[2]
     ]

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from analysis.movielens.data import Ratings
-from analysis.movielens.entries import ends, entries
+from analysis.movielens.product_entries import ends, entries
 from cayleygsp._typing import IntArray
 
 LOWEST, HIGHEST = 1.0, 5.0

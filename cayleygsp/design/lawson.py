@@ -55,7 +55,7 @@ def _fewer_rows(A: FloatArray) -> FloatArray:
 
 
 class Basis:
-    """A = U S Vᵀ without what rounding decides, in unknowns z for which the ridge is the identity minus D².
+    """A = U S Vᵀ without singular values that are rounding, in unknowns z for which the ridge is the identity minus D².
 
     With z = (S² + μ²)^{1/2} Vᵀx, the ridge μ²|x|² is |z|² - |Dz|², and D = S (S² + μ²)^{-1/2} lies between 0 and 1: the
     normal equations are as well conditioned as the weights let them be.

@@ -267,7 +267,7 @@ def _from_file(file: str) -> Array:
 
 
 def _touch(*values: Any) -> None:
-    """Need values, which brings them here."""
+    """Take values as arguments, so that Dask brings them to this worker."""
 
 
 def _when_safe(state: Any, gate: None) -> Any:

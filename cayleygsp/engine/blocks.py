@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from cayleygsp.engine.board import MORE, claim, finish
-from cayleygsp.engine.compiling import compiled, inner
+from cayleygsp.engine.compiling import compiled, compiled_helper
 from cayleygsp.engine.rows import step_and_mix_row, step_and_sum_row, step_row
 from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
 # The next three begin with the same lines: a function that returned what belongs to a row made the loop much slower.
 
 
-@inner()
+@compiled_helper()
 def sum_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no-untyped-def]
     """Step the recurrence on rows first ... last - 1, and add to the outputs if ``a`` is given."""
     indptr, indices, weights, diagonal, off, _ = graph
@@ -31,7 +31,7 @@ def sum_rows(first, last, graph, c, t, t_old, out, a, fresh):  # type: ignore[no
         step_and_sum_row(np.int64(i), begin, end, indices, weights, w1, w2, c3, t, t_old, out, a, fresh)
 
 
-@inner()
+@compiled_helper()
 def adjoint_rows(first, last, graph, c, t, t_old, f, a):  # type: ignore[no-untyped-def]
     """Step Clenshaw's rule on rows first ... last - 1."""
     indptr, indices, weights, diagonal, off, _ = graph
@@ -45,7 +45,7 @@ def adjoint_rows(first, last, graph, c, t, t_old, f, a):  # type: ignore[no-unty
         step_and_mix_row(np.int64(i), begin, end, indices, weights, w1, w2, c3, t, t_old, f, a)
 
 
-@inner()
+@compiled_helper()
 def _dot_rows(first, last, graph, c, t, t_old, dots):  # type: ignore[no-untyped-def]
     """Step the recurrence, and add up the products of the new block with itself and with the one before."""
     indptr, indices, weights, diagonal, off, _ = graph

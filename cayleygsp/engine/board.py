@@ -19,9 +19,11 @@ from numba.extending import intrinsic
 
 from cayleygsp._typing import Array
 
-# What a loop returns, and what `claim` returns in place of a chunk: its share of work is done, all work is done, it was
-# told to leave, a step did not open for longer than a chunk may take.
-MORE, FINISHED, LEAVE, WAIT = -1, -2, -3, -4
+# What a loop returns, and what `claim` returns in place of a chunk.
+MORE = -1  # the budget of the call is used up
+FINISHED = -2  # all steps are done
+LEAVE = -3  # the thread was told to leave
+WAIT = -4  # a step did not open for longer than a chunk may take
 
 # What threads are told by the number at SIGNAL: to go on, that only the leader goes on, that all stop.
 GO_ON, DISMISSED, STOPPED = 0, 1, 2

@@ -14,8 +14,9 @@ from numba.core.options import DefaultOptions
 # Fused multiply-add only: reordered short sums over a row are slower, and the error bounds hold for any order.
 FAST = {"contract", "nsz"}
 
-# Not counting who holds an array: each count is an atomic operation, for which a core waits until the others can see
-# all that it has written. For functions whose caller holds all arrays, and that make none.
+# Compile without numba's counting of references to arrays: each count is an atomic operation, for which a core waits
+# until the others can see all that it has written. Only for functions that neither make nor return arrays; what they
+# call may be compiled in the same way, so that must not return arrays either.
 UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
@@ -40,8 +41,8 @@ def compiled(fastmath: set[str] = FAST, **options: Any) -> Callable[[Callable[..
     return decorate
 
 
-def inner(fastmath: set[str] = FAST) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function that loops call for some rows, with arrays that they hold."""
+def compiled_helper(fastmath: set[str] = FAST) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile what loops call for some rows, without counting references."""
     return cast(Callable[[Callable[..., Any]], Callable[..., Any]], njit(fastmath=fastmath, **UNCOUNTED))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from cayleygsp._typing import Array
 from cayleygsp.engine.board import MORE, claim, finish
-from cayleygsp.engine.compiling import FAST, compiled, inner
+from cayleygsp.engine.compiling import FAST, compiled, compiled_helper
 from cayleygsp.engine.dot_rows import step_and_dot_row
 from cayleygsp.engine.packed import cut_rows
 from cayleygsp.engine.scaled_rows import step_scaled_rows
@@ -32,7 +32,7 @@ _NUMBERS_TO_SHARE = 2**24
 _ANY_ORDER = FAST | {"reassoc"}
 
 
-@inner()
+@compiled_helper()
 def _step_and_dot_rows(  # type: ignore[no-untyped-def]
     first, last, graph, step_factor, minus, t, t_old, out, add, other, factor, entries, diagonal
 ):
@@ -62,7 +62,7 @@ def _step_and_dot_rows(  # type: ignore[no-untyped-def]
         )
 
 
-@inner(_ANY_ORDER)
+@compiled_helper(_ANY_ORDER)
 def _dot(p, i, q, j):  # type: ignore[no-untyped-def]
     """Return the product of row i of p with row j of q."""
     total = p.dtype.type(0)
@@ -71,7 +71,7 @@ def _dot(p, i, q, j):  # type: ignore[no-untyped-def]
     return total
 
 
-@inner()
+@compiled_helper()
 def _add_products(first, last, graph, factor, p, q, entries, diagonal):  # type: ignore[no-untyped-def]
     """Add factor * <p_i, q_j> to every entry (i, j) of some rows."""
     indptr, indices = graph[0], graph[1]

@@ -147,7 +147,7 @@ def _update_members(
     order: IntArray,
     k: int,
 ) -> tuple[int, int, float]:
-    """Let the members of the new element forget what it reaches, and eliminate those that have nothing else.
+    """Take what the new element covers from the lists of its members, and eliminate those that have nothing else left.
 
     Return how many members are left, how many vertices have been eliminated, and how much was looked at.
     """

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from cayleygsp.engine.board import MORE, claim, finish
-from cayleygsp.engine.compiling import FAST, compiled, inner
+from cayleygsp.engine.compiling import FAST, compiled, compiled_helper
 from cayleygsp.engine.rows import sum_row
 
 
@@ -28,10 +28,10 @@ def _jacobi_pair(i, k, h, s, d, lt_re, lt_im, base, y, out):  # type: ignore[no-
     out[i, k + 1] = base[i, k + 1] + (hd * u_im - u_re) / q
 
 
-@inner()
+@compiled_helper()
 def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out, total):  # type: ignore[no-untyped-def]
     """Do a Jacobi sweep, or its start, on rows first ... last - 1; columns are real and imaginary parts in turn."""
-    indptr, indices, weights, inner, off = graph
+    indptr, indices, weights, beside, off = graph
     width = y.shape[1]
     for i in range(first, last):
         d = diagonal[i]
@@ -47,12 +47,12 @@ def _jacobi_rows(first, last, graph, h, s, diagonal, base, y, out, total):  # ty
                     j = indices[p]
                     re += y[j, 0]
                     im += y[j, 1]
-            if inner.size:
+            if beside.size:
                 re, im = off * re + d * y[i, 0], off * im + d * y[i, 1]
             _jacobi_pair(i, 0, h, s, d, re, im, base, y, out)
         else:
             sum_row(y, indices, weights, np.int64(indptr[i]), np.int64(indptr[i + np.uint64(1)]), total)
-            if inner.size:
+            if beside.size:
                 for k in range(width):
                     total[k] = off * total[k] + d * y[i, k]
             for k in range(0, width, 2):

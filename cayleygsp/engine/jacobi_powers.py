@@ -13,7 +13,7 @@ import numpy as np
 
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.board import MORE, claim, finish
-from cayleygsp.engine.compiling import compiled, inner
+from cayleygsp.engine.compiling import compiled, compiled_helper
 from cayleygsp.engine.rows import sum_row
 from cayleygsp.engine.threads import run, useful_threads
 
@@ -60,7 +60,7 @@ def jacobi_factors(diagonal: FloatArray, h: float, dtype: Any) -> Array:
     return factors.view(np.float64).astype(dtype).reshape(-1, 2, 4)
 
 
-@inner()
+@compiled_helper()
 def _add_product(f, sign, s, base, out):  # type: ignore[no-untyped-def]
     """Set values and derivatives of out to those of base plus the product of a factor, which depends on h, with s."""
     m = TILE
@@ -72,7 +72,7 @@ def _add_product(f, sign, s, base, out):  # type: ignore[no-untyped-def]
         out[3 * m + q] = base[3 * m + q] + (ar * s[3 * m + q] + ai * s[2 * m + q] + br * s[m + q] + bi * s[q])
 
 
-@inner()
+@compiled_helper()
 def _sweep(graph, factors, starts, y, b, total, out):  # type: ignore[no-untyped-def]
     """Set out to b + h/E W y, or to the start of a power from y."""
     indptr, indices, weights = graph[0], graph[1], graph[2]

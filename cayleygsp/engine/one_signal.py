@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from cayleygsp.engine.board import MORE, claim, finish
-from cayleygsp.engine.compiling import FAST, compiled, inner
+from cayleygsp.engine.compiling import FAST, compiled, compiled_helper
 from cayleygsp.engine.rows import prefetch
 from cayleygsp.engine.schedule import clenshaw_weights, due_terms, step_weights
 
@@ -91,7 +91,7 @@ def _weighted_sums(first, last, indptr, indices, weights, t, sums, ahead):  # ty
         sums[i - first] = total
 
 
-@inner()
+@compiled_helper()
 def _sums(first, last, indptr, indices, weights, t, sums, ahead):  # type: ignore[no-untyped-def]
     """Sum over the neighbours in the way that fits.
 
@@ -145,7 +145,7 @@ def _step_and_sum_strip(first, last, c, diagonal, off, sums, t, t_old, out, a, f
         t_old[i] = sums[i - first]
 
 
-@inner()
+@compiled_helper()
 def sum_signal_rows(first, last, graph, c, t, t_old, out, a, fresh, sums, ahead):  # type: ignore[no-untyped-def]
     """Step the recurrence on rows first ... last - 1, and add to the outputs if ``a`` is given."""
     indptr, indices, weights, diagonal, off, _ = graph
@@ -159,7 +159,7 @@ def sum_signal_rows(first, last, graph, c, t, t_old, out, a, fresh, sums, ahead)
         first = end
 
 
-@inner()
+@compiled_helper()
 def adjoint_signal_rows(first, last, graph, c, t, t_old, f, a, sums, ahead):  # type: ignore[no-untyped-def]
     """Step Clenshaw's rule on rows first ... last - 1: the step, plus a[s] times signal s."""
     indptr, indices, weights, diagonal, off, _ = graph

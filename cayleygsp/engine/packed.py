@@ -18,14 +18,15 @@ _REORDER_SPREAD = 0.02
 # Neighbours this far apart on average (relative to n) count as scattered.
 _SCATTERED_SPREAD = 0.01
 
-# Entries and four times the rows that make a chunk of work, the most chunks, and the least number where there are so
-# many. For a claim a core waits until the others can see all that it has written: about 1 µs where that goes to memory.
-_CHUNK_WORK, _MOST_CHUNKS = 16_384, 128
-_LEAST_CHUNKS, _LEAST_CHUNK_WORK = 8, 2_048
+# Work is counted as entries plus four times the rows. For a claim a core waits until the others can see all that it
+# has written, about 1 µs where that goes to memory: chunks have the first work while there are few of them, and grow to
+# the second before there are more. Small graphs get a few chunks of less work, for as many threads.
+_CHUNK_WORK, _LARGE_CHUNK_WORK, _MANY_CHUNKS = 2**14, 2**18, 128
+_LEAST_CHUNKS, _LEAST_CHUNK_WORK = 8, 2**11
 
-# Chunks begin at multiples of the first of these numbers of rows of which a chunk holds at least three: loops that work
-# on strips of rows are then left with no short ones, and vectors do not lie across two cache lines.
-_STRIPS = (512, 64, 8)
+# First rows of chunks are rounded down to a multiple of one of these, the largest that fits three times into a chunk:
+# loops on strips of rows then have few short ones, and vectors do not lie across two cache lines.
+_ROUND_ROWS = (512, 64, 8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +129,16 @@ def cut_rows(indptr: Array, n_chunks: int | None = None) -> Array:
     n = indptr.size - 1
     work = int(indptr[n]) + 4 * n
     if n_chunks is None:
-        n_chunks = max(min(work // _CHUNK_WORK, _MOST_CHUNKS), min(work // _LEAST_CHUNK_WORK, _LEAST_CHUNKS), 1)
+        few, many = min(work // _LEAST_CHUNK_WORK, _LEAST_CHUNKS), min(work // _CHUNK_WORK, _MANY_CHUNKS)
+        n_chunks = max(few, many, work // _LARGE_CHUNK_WORK, 1)
     wanted = np.linspace(0, work, min(n_chunks, max(n, 1)) + 1).astype(np.int64)
     low, high = np.zeros(wanted.size, np.int64), np.full(wanted.size, n)
     while (low < high).any():  # the first row before which at least the wanted work is done
         middle = (low + high) // 2
         enough = indptr[middle].astype(np.int64) + 4 * middle >= wanted
         low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
-    strip = next((rows for rows in _STRIPS if 3 * rows * n_chunks <= n), 1)
-    low = low // strip * strip
+    unit = next((rows for rows in _ROUND_ROWS if 3 * rows * n_chunks <= n), 1)
+    low = low // unit * unit
     low[0], low[-1] = 0, n
     return np.unique(low).astype(np.uint64)
 

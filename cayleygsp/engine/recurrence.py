@@ -27,7 +27,7 @@ _FAR_AHEAD, _NOT_AHEAD = np.uint64(LOOK_AHEAD), np.uint64(0)
 
 _CACHE_LINE = 64
 
-# Arrays up to this size stand anywhere and are filtered as they are: what is done for larger ones takes longer than it
+# Arrays up to this size are neither aligned to cache lines nor cut into narrow tiles: that would take longer than it
 # saves.
 _SMALL_BYTES = 2**14
 
@@ -55,7 +55,7 @@ def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dt
     """
     dtype = f.dtype if dtype is None else np.dtype(dtype)
     a = coeffs.astype(graph.dtype, copy=False)
-    tiles = signal_tiles(*f.shape, graph.dtype.itemsize)
+    tiles = signal_tiles(f.shape, graph.dtype.itemsize)
     if graph.order is None and len(tiles) == 1:
         return _sum_tile(graph, lmax, a, f).astype(dtype, copy=False)
     rows = _rows(graph)
@@ -108,7 +108,7 @@ def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: A
     a = np.ascontiguousarray(coeffs.T, graph.dtype)
     rows = _rows(graph)
     out = np.empty(f.shape[1:], f.dtype if dtype is None else dtype)
-    for columns in signal_tiles(*f.shape[1:], graph.dtype.itemsize):
+    for columns in signal_tiles(f.shape[1:], graph.dtype.itemsize):
         out[rows, columns] = _sum_tile_adjoint(graph, lmax, a, f, rows, columns)
     return out
 
@@ -173,13 +173,13 @@ def _run(run: Any, loop: Any, graph: KernelGraph, lmax: float, width: int, n_ste
     run(loop, graph.scaled(lmax), graph.chunks, *arguments, n_chunks=n_chunks, n_steps=n_steps, numbers=numbers)
 
 
-def signal_tiles(n: int, m: int, itemsize: int) -> list[slice]:
-    """Cut m columns of n rows into full tiles, one whose width is a multiple of four, and what is left one by one.
+def signal_tiles(shape: tuple[int, ...], itemsize: int) -> list[slice]:
+    """Return slices of the columns: full tiles, one of a multiple of four columns, then single columns.
 
-    Rows of two or three numbers make no vectors, and the loop for one signal is faster than that for such a block,
-    unless it is small.
+    The loop for one signal, called two or three times, is faster than the loop for a block of two or three, unless the
+    block is small.
     """
-    width = TILE_BYTES // itemsize
+    (n, m), width = shape, TILE_BYTES // itemsize
     if m < 2 or (m <= width and n * m * itemsize <= _SMALL_BYTES):
         return [slice(0, m)]
     edges = [*range(0, m - m % width, width), m - m % width, *range(m - m % 4, m + 1)]
@@ -187,7 +187,10 @@ def signal_tiles(n: int, m: int, itemsize: int) -> list[slice]:
 
 
 def column_tiles(m: int, itemsize: int) -> Iterator[slice]:
-    """Cut m columns into tiles of about equal width."""
+    """Cut m columns into tiles of about equal width.
+
+    For what has no loop for one signal, and for parts of a graph, in which every tile is an exchange.
+    """
     if m * itemsize <= TILE_BYTES:
         return iter([slice(0, m)])
     edges = tile_edges(1, m, TILE_BYTES // itemsize).tolist()
@@ -217,7 +220,7 @@ def _block(f: Array, dtype: Any, *, copy: bool = True) -> Array:
 def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Array:
     """Return an array that begins where a cache line does: vectors that lie across two lines cost two loads each."""
     n_bytes = math.prod(shape) * dtype.itemsize
-    if n_bytes < _SMALL_BYTES:
+    if n_bytes <= _SMALL_BYTES:
         return np.empty(shape, dtype)
     raw = np.empty(n_bytes + _CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % _CACHE_LINE

@@ -1,8 +1,8 @@
 """Rows of sparse products on blocks of signals, written in LLVM vectors.
 
 numba does not keep a row of sums in registers when its length is known only at run time; these intrinsics do. They walk
-the columns in pieces of 128, 64 and 32 bytes, then one by one, and hold the sums of a piece in vector registers while
-the neighbours go by.
+the columns in pieces of 128, 64, 32 and 16 bytes, then one by one, and hold the sums of a piece in vector registers
+while the neighbours go by.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayleygsp.engine.compiling import inner
+from cayleygsp.engine.compiling import compiled_helper
 from cayleygsp.engine.rows import step_row
 
 
-@inner()
+@compiled_helper()
 def step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, add):  # type: ignore[no-untyped-def]
     """Set rows of out to factor * (scaled Laplacian) t - minus * t_old, plus what stands there if ``add``."""
     indptr, indices, weights, diagonal, off, scale = graph

@@ -27,9 +27,9 @@ _NUMBERS_PER_CALL = 2**26
 _NUMBERS_PER_THREAD = 15_000
 _NUMBERS_TO_SHARE = 300_000
 
-# Waits are paid for by time that was worked with helpers, at this rate, and no more than so many seconds are saved up:
-# a machine that is busy for a moment keeps its helpers. What is not paid for keeps them away, this many times as long,
-# within these limits (seconds).
+# Every second of work with helpers earns credit at this rate, up to so many seconds in all. The caller's waits are
+# taken from it, so that a machine that is busy for a moment keeps its helpers. When it is used up, they are sent away
+# for this many times the debt, within these limits (seconds).
 _EARNED_PER_SECOND, _MOST_CREDIT = 1 / 32, 3e-3
 _REST_FACTOR = 30
 _SHORTEST_REST, _LONGEST_REST = 0.02, 1.0

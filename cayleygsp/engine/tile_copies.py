@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayleygsp.engine.compiling import inner
+from cayleygsp.engine.compiling import compiled_helper
 from cayleygsp.engine.tile_rows import copy_row
 
 
-@inner()
+@compiled_helper()
 def gather(first, last, x, column, n_columns, t):  # type: ignore[no-untyped-def]
     """Copy columns of x, shape (batch, n, features), into the rows of a tile, with zeros up to its width."""
     n, n_features, width = x.shape[1], x.shape[2], t.shape[1]
@@ -28,7 +28,7 @@ def gather(first, last, x, column, n_columns, t):  # type: ignore[no-untyped-def
             t[q] = 0
 
 
-@inner()
+@compiled_helper()
 def scatter(first, last, t, column, n_columns, y):  # type: ignore[no-untyped-def]
     """Copy the rows of a tile to columns of y, shape (batch, n, features)."""
     n, n_features, width = y.shape[1], y.shape[2], t.shape[1]
@@ -42,7 +42,7 @@ def scatter(first, last, t, column, n_columns, y):  # type: ignore[no-untyped-de
             k += run
 
 
-@inner()
+@compiled_helper()
 def scatter_blocks(i, rows, start, stride, first, n_blocks, column, n_columns, y, fresh):  # type: ignore[no-untyped-def]
     """Copy rows of a tile, at start + s * stride, to blocks first + s of vertex i, or add them."""
     n, per_vertex, n_features = y.shape[1], y.shape[2] * y.shape[3], y.shape[3]
@@ -66,7 +66,7 @@ def scatter_blocks(i, rows, start, stride, first, n_blocks, column, n_columns, y
         k += run
 
 
-@inner()
+@compiled_helper()
 def gather_blocks(i, z, first, n_blocks, column, n_columns, rows, start, stride, width):  # type: ignore[no-untyped-def]
     """Copy blocks first + s of vertex i into rows of a tile at start + s * stride, with zeros up to its width."""
     n, per_vertex, n_features = z.shape[1], z.shape[2] * z.shape[3], z.shape[3]

@@ -20,7 +20,7 @@ from cayleygsp.methods.costs import (
 )
 from cayleygsp.responses.base import Response
 
-#: The ways between which there is a choice, and what they are called.
+#: The methods between which there is a choice, and what they are called.
 KINDS = {
     "chebyshev": "chebyshev",
     "multigrid": "multigrid",
@@ -28,7 +28,7 @@ KINDS = {
     "eigenbasis": "exact by eigenbasis",
 }
 
-#: A way, and the filters that go it together.
+#: A method, and the numbers of the filters that share it.
 Part = tuple[str, tuple[int, ...]]
 Plan = tuple[Part, ...]
 

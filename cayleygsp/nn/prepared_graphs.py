@@ -35,7 +35,7 @@ class PreparedGraphs:
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._kept: OrderedDict[Any, _Entry] = OrderedDict()
-        self._lock = RLock()  # a tensor may go, and be seen to, while something is put
+        self._lock = RLock()  # a tensor may be collected, and `_drop` be called, while an entry is stored
 
     def get(self, key: GraphKey | None) -> Any:
         """Return what was made of the same tensors in the same state; None if there is nothing."""

@@ -31,7 +31,7 @@ _PATIENCE = 4
 _MOST_PEAKS = 100
 _MOST_POLES = 60
 
-# An imaginary part below this share of a pole's size is none.
+# Poles whose imaginary part is smaller than this, relative to their size, are taken as real.
 _REAL = 1e-10
 
 

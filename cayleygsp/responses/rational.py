@@ -20,7 +20,7 @@ from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
 # Poles and residues this near to each other's conjugates, relatively, are pairs.
 _PAIR = 1e-12
 
-# How much larger than what was seen of a distance it is said to be.
+# Factor by which a distance that was sampled is enlarged, for what lies between the samples.
 _CAUTION = 1.5
 
 # Powers of a Tikhonov response up to which repeated solves are a way to apply it.

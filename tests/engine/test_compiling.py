@@ -1,5 +1,6 @@
 """What is kept on disk of compiled loops."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 import cayleygsp.engine
 from cayleygsp.engine.compiling import sources_stamp
+from tests.trees import ROOT, tree
 
 SHARED = """
 from numba import njit
@@ -67,3 +69,27 @@ def test_stamp_of_sources_knows_names_and_contents(tmp_path):
         (folder / "notes.txt").write_text(name)
         stamps.append(sources_stamp(folder))
     assert len(set(stamps)) == 3
+
+
+def decorated() -> dict[str, tuple[str, ast.FunctionDef]]:
+    """Return the functions of the engine with a decorator, as it is written."""
+    return {
+        node.name: (ast.unparse(node.decorator_list[0]), node)
+        for path in (ROOT / "engine").glob("*.py")
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef) and node.decorator_list
+    }
+
+
+def test_what_counts_no_references_makes_and_returns_no_arrays():
+    functions = decorated()
+    helpers = {name: node for name, (how, node) in functions.items() if "compiled_helper" in how or "UNCOUNTED" in how}
+    counted = {name for name, (how, _) in functions.items() if how.startswith("njit") and "inline" not in how}
+    assert {"sum_signal_rows", "step_scaled_rows", "max_of_groups"} <= set(helpers)
+    assert {"due_terms", "new_strip"} <= counted
+    for name, node in helpers.items():
+        calls = {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+        assert not calls & counted, name
+        assert {call for call in calls if call.startswith("np.")} <= {"np.int64", "np.uint64", "np.uint8"}, name
+        returned = [one.value for one in ast.walk(node) if isinstance(one, ast.Return) and one.value is not None]
+        assert name == "_dot" or not returned, name  # a number

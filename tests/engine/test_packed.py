@@ -57,10 +57,10 @@ def test_long_pieces_begin_at_round_numbers_of_rows(n_chunks, strip):
 
 
 def test_large_work_is_cut_into_larger_pieces():
-    n = 10**7
-    chunks = cut_rows(np.arange(0, 4 * n + 1, 4, dtype=np.int64)).astype(int)
-    assert chunks.size <= 129
-    assert np.diff(chunks).max() <= n / 128 + 512
+    for n, n_chunks in ((3 * 10**5, 128), (3 * 10**6, 128), (10**7, 305)):
+        chunks = cut_rows(np.arange(0, 4 * n + 1, 4, dtype=np.int64)).astype(int)
+        assert chunks.size == n_chunks + 1
+        assert np.diff(chunks).max() <= n / n_chunks + 512
 
 
 def test_small_work_is_not_cut():

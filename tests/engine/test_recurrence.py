@@ -43,7 +43,7 @@ def test_compiled_loops_equal_scipy_to_rounding(dtype, L, degree, n_filters, wid
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("width", [1, 5, 16, 50])
+@pytest.mark.parametrize("width", [1, 3, 5, 16, 50])
 @pytest.mark.parametrize("name", ["grid", "sensor", "communities", "star"])
 def test_threads_change_nothing(dtype, width, name):
     made = {
@@ -70,7 +70,7 @@ def test_threads_change_nothing(dtype, width, name):
 @pytest.mark.parametrize("itemsize", [4, 8])
 @given(n=st.integers(5000, 10_000), m=st.integers(0, 100))
 def test_tiles_cover_the_signals_and_make_vectors(itemsize, n, m):
-    tiles = signal_tiles(n, m, itemsize)
+    tiles = signal_tiles((n, m), itemsize)
     widths = [tile.stop - tile.start for tile in tiles]
     assert [k for tile in tiles for k in range(tile.start, tile.stop)] == list(range(m))
     assert all(width == 1 or width % 4 == 0 for width in widths if m)
@@ -79,11 +79,11 @@ def test_tiles_cover_the_signals_and_make_vectors(itemsize, n, m):
 
 
 def test_small_blocks_are_one_tile():
-    assert signal_tiles(100, 7, 8) == [slice(0, 7)]
-    assert signal_tiles(10, 17, 8) == [slice(0, 16), slice(16, 17)]
+    assert signal_tiles((100, 7), 8) == [slice(0, 7)]
+    assert signal_tiles((10, 17), 8) == [slice(0, 16), slice(16, 17)]
 
 
-@pytest.mark.parametrize("width", [1, 20])
+@pytest.mark.parametrize("width", [1, 3, 20])
 def test_a_scattered_graph_is_reordered_behind_the_scenes(monkeypatch, width):
     monkeypatch.setattr(packed, "_REORDER_VERTICES", 100)
     W = cg.gallery.grid(40).W
@@ -115,7 +115,7 @@ def test_adjoint_is_the_transposed_of_the_bank(dtype, L, degree, n_filters, widt
     assert_allclose(got, bank.T @ f.reshape(n_filters * n, width).astype(np.float64), atol=TOLERANCE[dtype] * scale)
 
 
-@pytest.mark.parametrize("width", [1, 20])
+@pytest.mark.parametrize("width", [1, 3, 20])
 def test_adjoint_on_a_reordered_graph(monkeypatch, width):
     monkeypatch.setattr(packed, "_REORDER_VERTICES", 100)
     order = np.random.default_rng(0).permutation(1600)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cayleygsp as cg
+from cayleygsp.filters.signals import find_peaks
 from cayleygsp.pygsp_filters import Cayley
 from tests.oracle import random_polynomial, refined_filter, relative_error, rounding_of_oracle
 from tests.strategies import laplacians
@@ -35,6 +36,14 @@ KINDS = {
     "u8": "f8",
     "?": "f8",
 }
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(50, 3), (20_000, 1), (16_385, 1), (5003, 7), (30, 5000), (2, 4001, 5), (30_000, 0)])
+def test_peaks_are_the_largest_absolute_values(shape, dtype):
+    x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    for signals in (x, np.asfortranarray(x), np.abs(x), -np.abs(x)):
+        assert_array_equal(find_peaks(signals), np.abs(x).max(axis=-2))
 
 
 @pytest.fixture(scope="module")

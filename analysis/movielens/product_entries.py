@@ -27,7 +27,7 @@ def entries(W: Tensor, H: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     Examples
     --------
     >>> import torch
-    >>> from analysis.movielens.entries import entries
+    >>> from analysis.movielens.product_entries import entries
     >>> W, H = torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [2.0]])
     >>> entries(W, H, torch.tensor([0, 1]), torch.tensor([1, 1]))
     tensor([2., 4.])
@@ -43,7 +43,7 @@ def ends(W: Tensor, H: Tensor) -> tuple[Tensor, Tensor]:
     Examples
     --------
     >>> import torch
-    >>> from analysis.movielens.entries import ends
+    >>> from analysis.movielens.product_entries import ends
     >>> ends(torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [2.0], [1.0]]))
     (tensor([0, 1]), tensor([0, 1]))
     """
