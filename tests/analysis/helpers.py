@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from analysis import _datasets
+from analysis._planetoid import load_planetoid
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
 def run(script, folder, *more):
@@ -30,3 +34,11 @@ def data_file(name):
     if path is None:
         pytest.skip(f"needs {name} in the folder that CAYLEYGSP_DATA names, or in {_datasets.cache_folder()}")
     return path
+
+
+def real_cora():
+    """Return the citation network, or skip the test: nothing is downloaded."""
+    if (SHARED / "cora").is_dir():
+        return load_planetoid("cora", SHARED)
+    data_file("cora/ind.cora.graph")
+    return load_planetoid("cora")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from analysis import cora_swap
 from analysis._planetoid import find_folder
-from tests.analysis.helpers import run
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+from tests.analysis.helpers import SHARED, run
 
 
 def document(cheb, cayley):

@@ -15,8 +15,7 @@ from scipy import sparse
 from analysis import _planetoid
 from analysis._pickled import as_array, as_matrix, unpickle
 from analysis._planetoid import load_planetoid
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+from tests.analysis.helpers import real_cora
 
 
 def write(folder: Path, name: str = "citeseer", protocol: int = 3, **changes) -> Path:
@@ -199,11 +198,7 @@ def test_folders_are_looked_at_in_order(tmp_path, monkeypatch):
 
 
 def test_cora_is_what_it_is_known_to_be():
-    data = SHARED if (SHARED / "cora").is_dir() else None
-    try:
-        g = load_planetoid("cora", data)
-    except FileNotFoundError as error:
-        pytest.skip(f"the data set is not here: {error}")
+    g = real_cora()
     assert (g.n_vertices, g.n_classes, g.adjacency.nnz) == (2708, 7, 2 * 5278)
     assert np.bincount(g.labels).tolist() == [351, 217, 418, 818, 426, 298, 180]
     assert (g.train.size, g.validation.size, g.test.size) == (140, 500, 1000)

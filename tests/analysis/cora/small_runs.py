@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
 import torch
 
-from analysis._planetoid import load_planetoid
 from analysis.cora.settings import (
     APPNP,
     APPNP_LONG,
@@ -17,18 +15,9 @@ from analysis.cora.settings import (
     STANDARD,
     recipe_of,
 )
-from tests.analysis.test_planetoid import SHARED
 
 CPU = torch.device("cpu")
 OF_PYG = (GCN, GAT, MONET, APPNP, APPNP_LONG)
-
-
-def real_cora():
-    data = SHARED if (SHARED / "cora").is_dir() else None
-    try:
-        return load_planetoid("cora", data)
-    except OSError as error:
-        pytest.skip(f"the data set is not here: {error}")
 
 
 def small(model, split=STANDARD, **changes):

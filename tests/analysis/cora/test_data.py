@@ -18,7 +18,7 @@ from analysis.cora.settings import (
     STANDARD,
     SWAPPED,
 )
-from tests.analysis.cora.small_runs import real_cora
+from tests.analysis.helpers import real_cora
 
 
 def test_splits_of_cora_are_those_of_the_paper():

@@ -35,8 +35,8 @@ from analysis.cora.settings import (
 from analysis.cora.training import make_optimizer
 from cayleygsp.nn import CayleyConv
 from cayleygsp.responses.basis import power_basis
-from tests.analysis.cora.small_runs import CPU, OF_PYG, real_cora, small
-from tests.analysis.test_planetoid import SHARED
+from tests.analysis.cora.small_runs import CPU, OF_PYG, small
+from tests.analysis.helpers import SHARED, real_cora
 
 
 def parameters(network, *, of_filters=True):
