@@ -29,9 +29,10 @@ _NUMBERS_TO_SHARE = 300_000
 
 # Every second of work with helpers earns credit at this rate, up to so many seconds in all. The caller's waits are
 # taken from it, so that a machine that is busy for a moment keeps its helpers. When it is used up, they are sent away
-# for this many times the debt, within these limits (seconds).
+# for a multiple of the debt, within these limits (seconds): for the lower multiple if they have worked for longer than
+# they rested last, else for twice the last one, up to the upper.
 _EARNED_PER_SECOND, _MOST_CREDIT = 1 / 32, 3e-3
-_REST_FACTOR = 30
+_LEAST_FACTOR, _MOST_FACTOR = 8, 32
 _SHORTEST_REST, _LONGEST_REST = 0.02, 1.0
 
 # A thread that has to wait spins for about as long as two chunks take, some 20 ns per turn, but not for longer than
@@ -80,7 +81,8 @@ class Helpers:
         """Start anew: a forked child has none of its parent's threads."""
         self.lock = Lock()
         self.pool: ThreadPoolExecutor | None = None
-        self.rest_until = 0.0
+        self.rest = self.rest_until = 0.0
+        self.factor = _LEAST_FACTOR
         self.credit = _MOST_CREDIT
 
     def submit(self, work: Callable[[int], None], mine: int) -> Future[None] | None:
@@ -106,12 +108,19 @@ class Helpers:
         self.credit = min(self.credit + seconds * _EARNED_PER_SECOND, _MOST_CREDIT)
 
     def lose(self, seconds: float) -> bool:
-        """Count time that was lost by waiting for helpers; say whether they must rest, the longer the more was lost."""
+        """Count time that was lost by waiting for helpers; say whether they must rest.
+
+        They rest the longer the more was lost, and the longer the sooner that comes after the last time.
+        """
         self.credit -= seconds
         if self.credit >= 0:
             return False
-        pause = min(max(-self.credit * _REST_FACTOR, _SHORTEST_REST), _LONGEST_REST)
-        self.rest_until = time.monotonic() + pause
+        now = time.monotonic()
+        if now >= self.rest_until:  # else it is the same wait that goes on
+            soon = now < self.rest_until + self.rest
+            self.factor = min(2 * self.factor, _MOST_FACTOR) if soon else _LEAST_FACTOR
+        self.rest = min(max(-self.credit * self.factor, _SHORTEST_REST), _LONGEST_REST)
+        self.rest_until = now + self.rest
         return True
 
 

@@ -153,15 +153,29 @@ def test_short_waits_are_paid_for_by_time_with_helpers(monkeypatch):
     assert 0.001 <= lost <= 0.003
     assert helpers.lose(0.01)
     assert not helpers.may_come
-    now[0] += 0.25
+    now[0] += 0.06
     assert not helpers.may_come
-    now[0] += 0.15
+    now[0] += 0.04
     assert helpers.may_come
-    assert helpers.lose(0.001)  # nothing was earned since
-    now[0] += 0.025
+    assert helpers.lose(0.002)  # nothing was earned since
+    now[0] += 0.03
     assert not helpers.may_come
     now[0] += 0.01
     assert helpers.may_come
+
+
+def test_helpers_rest_longer_the_sooner_they_are_waited_for_again(monkeypatch):
+    helpers, now = threads.Helpers(), [100.0]
+    monkeypatch.setattr(threads.time, "monotonic", lambda: now[0])
+    helpers.credit = 0.0
+    rests = []
+    for pause in (0.0, 0.01, 0.01, 0.01, 0.01, 1.0):
+        now[0] = max(helpers.rest_until, now[0]) + pause
+        assert helpers.may_come
+        assert helpers.lose(0.004)
+        assert helpers.lose(0.006)  # the same wait goes on
+        rests.append(helpers.rest_until - now[0])
+    np.testing.assert_allclose(rests, [0.08, 0.16, 0.32, 0.32, 0.32, 0.08])
 
 
 @pytest.mark.parametrize("told", [GO_ON, DISMISSED])
