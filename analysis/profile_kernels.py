@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 
 import cayleygsp as cg
@@ -26,7 +25,7 @@ from analysis._script import Script, Step, add_repeats, check_repeats
 from analysis._tables import Table, markdown_table
 from cayleygsp import gallery
 from cayleygsp.engine import one_signal
-from cayleygsp.engine.compiling import FAST
+from cayleygsp.engine.compiling import compiled_helper
 from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.recurrence import LOOK_AHEAD
 from cayleygsp.engine.threads import run as run_loop
@@ -93,7 +92,7 @@ def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
 
 def machine_code(graph: KernelGraph, dtype: Any) -> str:
     """Return the machine code of the loop over the neighbours of unweighted rows."""
-    compiled = numba.njit(fastmath=FAST)(_plain_sums)
+    compiled: Any = compiled_helper()(_plain_sums)
     indptr, indices, _, _, _ = graph.arrays
     t = np.ones(graph.n_vertices, dtype)
     compiled(np.uint64(0), np.uint64(8), indptr, indices, t, np.empty(8, dtype))
