@@ -164,8 +164,10 @@ class SignalBlock:
         self.is_complex = signals.dtype.kind == "c"
         self.real_dtype = real_dtype = signals.real.dtype
         columns = signals[..., None] if len(self.shape) == 1 else signals
+        if self.is_complex or by_filter:  # blocks by filter are mostly views of an array with the filters last
+            columns = np.ascontiguousarray(columns)
         if self.is_complex:
-            columns = np.ascontiguousarray(columns).view(real_dtype)
+            columns = columns.view(real_dtype)
         working = np.dtype(method.working_dtype(real_dtype))
         if whole is not None:
             self.peaks = whole.peaks
