@@ -131,6 +131,8 @@ def cut_rows(indptr: Array, n_chunks: int | None = None) -> Array:
     if n_chunks is None:
         few, many = min(work // _LEAST_CHUNK_WORK, _LEAST_CHUNKS), min(work // _CHUNK_WORK, _MANY_CHUNKS)
         n_chunks = max(few, many, work // _LARGE_CHUNK_WORK, 1)
+    if min(n_chunks, n) == 1:
+        return np.array([0, n], np.uint64)
     wanted = np.linspace(0, work, min(n_chunks, max(n, 1)) + 1).astype(np.int64)
     low, high = np.zeros(wanted.size, np.int64), np.full(wanted.size, n)
     while (low < high).any():  # the first row before which at least the wanted work is done

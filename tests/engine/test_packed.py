@@ -65,3 +65,5 @@ def test_large_work_is_cut_into_larger_pieces():
 
 def test_small_work_is_not_cut():
     assert cut_rows(cg.laplacian(cg.gallery.ring(50)).matrix.indptr).tolist() == [0, 50]
+    assert cut_rows(np.array([0, 3])).tolist() == [0, 1]
+    assert cut_rows(np.array([0])).tolist() == [0]
