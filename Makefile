@@ -10,6 +10,7 @@ READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 CORE := .venv-core
 OLDEST := .venv-oldest
+CORE_TOOLS := pytest pytest-xdist hypothesis
 # the core alone: not what needs torch, or Dask, METIS and pyarrow
 CORE_TESTS := $(addprefix --ignore=tests/,nn analysis distributed cli/test_cluster.py)
 CORE_TESTS += $(addprefix --ignore=cayleygsp/,nn distributed)
@@ -48,14 +49,14 @@ pytest: $(READY)
 test-core: ## the tests and doctests of the core without torch, on any Python: PYTHON=python3.13
 	$(PYTHON) -m venv --clear $(CORE)
 	$(CORE)/bin/python -m pip install --quiet --upgrade 'pip>=24'
-	$(CORE)/bin/python -m pip install --quiet --only-binary :all: --constraint constraints.txt --editable . pytest hypothesis
-	$(CORE)/bin/python -m pytest $(CORE_TESTS) $(PYTEST_ARGS)
+	$(CORE)/bin/python -m pip install --quiet --only-binary :all: --constraint constraints.txt --editable . $(CORE_TOOLS)
+	$(CORE)/bin/python -m pytest -n auto --dist worksteal $(CORE_TESTS) $(PYTEST_ARGS)
 
 test-oldest: ## the same tests with the oldest versions that are supported, on Python 3.12 or older
 	$(PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade 'pip>=24'
-	$(OLDEST)/bin/python -m pip install --quiet --only-binary :all: --constraint constraints-oldest.txt --editable . pytest hypothesis
-	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) $(CORE_TESTS) $(PYTEST_ARGS)
+	$(OLDEST)/bin/python -m pip install --quiet --only-binary :all: --constraint constraints-oldest.txt --editable . $(CORE_TOOLS)
+	$(OLDEST)/bin/python -m pytest -n auto --dist worksteal $(OLDEST_TESTS) $(CORE_TESTS) $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
