@@ -27,11 +27,11 @@ from cayleygsp.nn.cayley_conv import CayleyConv
 from cayleygsp.nn.cheb_conv import ChebConv
 from cayleygsp.nn.chebyshev_features import ChebyshevFeatures
 from cayleygsp.nn.eigenbasis_features import EigenbasisFeatures
-from cayleygsp.nn.graclus_pooling import GraclusPooling
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
 from cayleygsp.nn.jacobi_features import JacobiFeatures
+from cayleygsp.nn.layers.graclus_pooling import GraclusPooling
+from cayleygsp.nn.layers.precomputed import PrecomputedCayleyConv
 from cayleygsp.nn.optimizer_groups import parameter_groups
-from cayleygsp.nn.precomputed import PrecomputedCayleyConv
 from cayleygsp.nn.spectral_conv import SpectralConv
 
 __all__ = [

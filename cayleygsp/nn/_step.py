@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cayleygsp.engine import tiles
 from cayleygsp.nn.device_step import combine_by_torch, product_by_torch, terms_by_torch, uses_loops
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.tensors import GraphTensors
 
 __all__ = ["GraphTensors", "combine", "product", "terms"]
 

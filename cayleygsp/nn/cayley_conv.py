@@ -20,7 +20,7 @@ from cayleygsp.nn.conv_op import cayley_conv
 from cayleygsp.nn.exact import exact_conv
 from cayleygsp.nn.frame import plain_start_power, start_power
 from cayleygsp.nn.framed_conv import NO_FILTERS, ORTHOGONAL, PARAMETRIZATIONS, FramedConv
-from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.jacobi import jacobi_conv
 from cayleygsp.nn.layer import check_channel, glorot_like
 from cayleygsp.nn.shared_op import shared_conv

@@ -18,10 +18,10 @@ from cayleygsp.nn.channel_mix import ChannelMix
 from cayleygsp.nn.combine_op import combine_terms
 from cayleygsp.nn.conv_op import cheb_conv
 from cayleygsp.nn.exact import exact_cheb_conv
-from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.graph.scaled import ScaledLaplacian
 from cayleygsp.nn.inference import outside_inference
 from cayleygsp.nn.layer import GraphConv, check_channel, glorot_like
-from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 
 METHODS = ("recurrence", "exact")
 

@@ -12,7 +12,7 @@ from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn._step import terms
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, order_of
 from cayleygsp.nn.features import Features, check_laplacian, check_signals
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
 from cayleygsp.responses.basis import power_coefficients, power_samples
 
 

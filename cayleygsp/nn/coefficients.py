@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cayleygsp._typing import FloatArray
 from cayleygsp.nn.device_step import uses_loops
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.responses.basis import basis_size, power_coefficients
 
 # The basis in which a convolution is written.

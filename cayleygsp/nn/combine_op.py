@@ -25,7 +25,7 @@ from cayleygsp.nn.coefficients import (
 )
 from cayleygsp.nn.conv_op import cayley_graph_dtype
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.nn.precision import recurrence_dtype
 from cayleygsp.nn.sparse_signals import sparse_product
 

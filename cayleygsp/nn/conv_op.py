@@ -38,10 +38,10 @@ from cayleygsp.nn.coefficients import (
     zoom_slopes,
 )
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
+from cayleygsp.nn.graph.scaled import ScaledLaplacian
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.nn.precision import full_precision, recurrence_dtype
-from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 from cayleygsp.nn.series_op import series_conv
 
 

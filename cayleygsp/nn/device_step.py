@@ -13,7 +13,7 @@ from contextvars import ContextVar
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.tensors import GraphTensors
 
 # Terms that are kept at once.
 CHUNK = 8

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.features import BlockFeatures, as_columns, check_laplacian, check_signals, chosen
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
 from cayleygsp.responses.basis import power_basis, zoom_derivative
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, basis_at, order_of
 from cayleygsp.nn.forward_mode import reject_learned_graph
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
 
 
 def exact_conv(x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian, *, real: bool = False) -> Tensor:

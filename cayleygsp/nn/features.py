@@ -11,7 +11,7 @@ from torch import Tensor
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, order_of, zoom_of
 from cayleygsp.nn.forward_mode import reject_learned_graph
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
 
 
 class Features(ABC):

@@ -22,7 +22,7 @@ from cayleygsp.nn.frame import (
     spectral_nodes,
     weights_of,
 )
-from cayleygsp.nn.graph_laplacian import NORMALIZATIONS
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS
 from cayleygsp.nn.layer import GraphConv
 from cayleygsp.nn.precision import full_precision
 from cayleygsp.responses.basis import basis_size

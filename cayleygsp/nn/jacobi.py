@@ -7,8 +7,8 @@ from torch import Tensor
 
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, order_of
 from cayleygsp.nn.forward_mode import reject_learned_graph
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.nn.product_op import graph_product
 
 

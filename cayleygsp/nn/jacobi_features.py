@@ -11,8 +11,8 @@ from cayleygsp._validation import check_integer
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.device_step import uses_loops
 from cayleygsp.nn.features import BlockFeatures, as_columns, check_laplacian, check_signals, chosen
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.nn.jacobi import DifferentiableSweeps
 from cayleygsp.responses.basis import basis_size
 

@@ -16,14 +16,14 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 from cayleygsp._validation import check_integer
 from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.edge_values import asks_for_gradient
+from cayleygsp.nn.graph.build import asks_for_gradient
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.graph.scaled import ScaledLaplacian
 from cayleygsp.nn.graph_key import GraphKey
-from cayleygsp.nn.graph_laplacian import NORMALIZATIONS, GraphLaplacian
 from cayleygsp.nn.inference import outside_inference
 from cayleygsp.nn.precision import full_precision
 from cayleygsp.nn.prepared_graphs import PREPARED
 from cayleygsp.nn.pyg_classes import LayerType, restored, without_message_passing
-from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
 from cayleygsp.nn.signal_checks import check_finite, check_floating
 
 # Signals of lower precision than the layers compute in.

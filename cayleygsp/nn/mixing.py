@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn.coefficients import order_of, series_coefficients, zoom_slopes
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.tensors import GraphTensors
 
 # With fewer channels than this, the terms of a chunk are put side by side for one dense product with them all.
 _FEW_CHANNELS = 8

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from cayleygsp.nn._step import product
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_learned_graph
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
+from cayleygsp.nn.graph.tensors import GraphTensors
 
 
 def laplacian_product(x: Tensor, laplacian: GraphLaplacian) -> Tensor:

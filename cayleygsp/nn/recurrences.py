@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn.device_step import CHUNK, ScaledMatrix, uses_loops
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.tensors import GraphTensors
 
 # Terms that the compiled loops keep at once: fewer, which stay in the cache.
 _LOOP_CHUNK = 4

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from cayleygsp.nn.device_step import uses_loops
 from cayleygsp.nn.forward_mode import reject_second_derivative
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.nn.mixing import Mixing, add_mixed, products, spread
 from cayleygsp.nn.precision import full_precision, recurrence_dtype
 from cayleygsp.nn.recurrences import Recurrences

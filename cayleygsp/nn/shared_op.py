@@ -23,8 +23,8 @@ from cayleygsp.nn.backward import wanted_gradients
 from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, block_count, order_of, series_coefficients, zoom_slopes
 from cayleygsp.nn.conv_op import cayley_graph_dtype, is_traced
 from cayleygsp.nn.forward_mode import reject_forward_mode, reject_second_derivative
-from cayleygsp.nn.graph_laplacian import GraphLaplacian
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.nn.precision import full_precision, recurrence_dtype
 
 

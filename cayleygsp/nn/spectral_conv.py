@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from cayleygsp._typing import FloatArray, GraphLike
 from cayleygsp._validation import check_integer
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.eigenpairs import first_eigenpairs
+from cayleygsp.nn.graph.eigenpairs import first_eigenpairs
 from cayleygsp.nn.signal_checks import check_finite, check_floating
 
 
@@ -139,7 +139,7 @@ class SpectralConv(nn.Module):
 
         Notes
         -----
-        See ``cayleygsp.nn.eigenpairs.first_eigenpairs`` for how they are computed and in which order they come.
+        See ``cayleygsp.nn.graph.eigenpairs.first_eigenpairs`` for how they are computed and in which order they come.
         """
         dtype = torch.get_default_dtype() if dtype is None else dtype
         lam, Phi = first_eigenpairs(laplacian, check_integer(n_eigenvectors, "n_eigenvectors", at_least=1))

@@ -13,7 +13,7 @@ from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian, conv_op, series_o
 from cayleygsp.nn.coefficients import differentiable_series
 from cayleygsp.nn.conv_op import cayley_conv, cheb_conv
 from cayleygsp.nn.device_step import torch_operations
-from cayleygsp.nn.edge_values import entries_of_edges
+from cayleygsp.nn.graph.build import entries_of_edges
 from tests.nn.helpers import edges_of, random_adjacency, random_graph, signals
 
 # said by torch of its own format

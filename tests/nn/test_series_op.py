@@ -15,7 +15,7 @@ from analysis.benchmark_nn.memory import peak_bytes
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 from cayleygsp.nn.coefficients import CAYLEY, CHEBYSHEV, differentiable_series
 from cayleygsp.nn.device_step import CHUNK, torch_operations
-from cayleygsp.nn.graph_tensors import GraphTensors, transposed_pattern
+from cayleygsp.nn.graph.tensors import GraphTensors, transposed_pattern
 from cayleygsp.nn.recurrences import Recurrences
 from cayleygsp.nn.series_op import series_conv
 from tests.nn.helpers import edges_of, random_adjacency, random_graph, signals

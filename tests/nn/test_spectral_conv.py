@@ -13,7 +13,7 @@ from scipy.interpolate import BSpline
 from torch.autograd import gradcheck
 
 import cayleygsp as cg
-from cayleygsp.nn.eigenpairs import first_eigenpairs
+from cayleygsp.nn.graph.eigenpairs import first_eigenpairs
 from cayleygsp.nn.spectral_conv import SpectralConv, spline_matrix
 from tests.nn.helpers import signals
 from tests.oracle import eigenpairs

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from cayleygsp.nn.graph_tensors import GraphTensors
-from cayleygsp.nn.scaled_laplacian import KINDS, ScaledLaplacian, parts_by_loops, parts_by_torch
+from cayleygsp.nn.graph.scaled import KINDS, ScaledLaplacian, parts_by_loops, parts_by_torch
+from cayleygsp.nn.graph.tensors import GraphTensors
 from tests.nn.helpers import edges_of, random_adjacency
 
 

@@ -4,8 +4,11 @@ import pytest
 import torch
 
 from cayleygsp.nn import CayleyConv, ChebConv
-from cayleygsp.nn.edge_masks import masked_conv
 from tests.nn.helpers import signals
+
+pytest.importorskip("torch_geometric", reason="masks come from explainers of PyTorch Geometric")
+
+from cayleygsp.nn.pyg import masked_conv
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
 

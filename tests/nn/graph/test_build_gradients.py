@@ -8,8 +8,8 @@ import torch
 
 import cayleygsp as cg
 from cayleygsp.nn import ChebConv, GraphLaplacian
-from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
-from cayleygsp.nn.scaled_laplacian import ScaledLaplacian
+from cayleygsp.nn.graph.build import asks_for_gradient, entries_of_edges
+from cayleygsp.nn.graph.scaled import ScaledLaplacian
 from tests.nn.helpers import KIND, edges_of, random_adjacency, signals
 
 

@@ -52,7 +52,7 @@ def first_eigenpairs(laplacian: GraphLike, k: int) -> tuple[FloatArray, FloatArr
     Examples
     --------
     >>> import cayleygsp as cg
-    >>> from cayleygsp.nn.eigenpairs import first_eigenpairs
+    >>> from cayleygsp.nn.graph.eigenpairs import first_eigenpairs
     >>> first_eigenpairs(cg.gallery.star(5), 3)[0].round(12)
     array([0., 1., 1.])
     """

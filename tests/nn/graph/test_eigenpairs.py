@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 import cayleygsp as cg
 from cayleygsp.coarsening import coarsen
-from cayleygsp.nn import eigenpairs as eigenpairs_file
-from cayleygsp.nn.eigenpairs import first_eigenpairs
+from cayleygsp.nn.graph import eigenpairs as eigenpairs_file
+from cayleygsp.nn.graph.eigenpairs import first_eigenpairs
 from cayleygsp.nn.spectral_conv import SpectralConv
 from tests.nn.helpers import signals
 from tests.strategies import laplacians

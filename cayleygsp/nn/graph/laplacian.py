@@ -10,12 +10,11 @@ from torch import Tensor, nn
 
 from cayleygsp._typing import LaplacianKind
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
-from cayleygsp.nn.edges import as_edges, check_edges, given_lmax
-from cayleygsp.nn.graph_tensors import GraphTensors
+from cayleygsp.nn.graph.build import asks_for_gradient, build_laplacian, entries_of_edges, laplacian_of_edges
+from cayleygsp.nn.graph.edges import as_edges, check_edges, given_lmax
+from cayleygsp.nn.graph.laplacian_state import check_given_lmax, check_state
+from cayleygsp.nn.graph.tensors import GraphTensors
 from cayleygsp.nn.inference import outside_inference
-from cayleygsp.nn.laplacian_op import build_laplacian, laplacian_of_edges
-from cayleygsp.nn.laplacian_state import check_given_lmax, check_state
 
 NORMALIZATIONS: dict[str | None, LaplacianKind] = {"sym": "normalized", None: "combinatorial"}
 

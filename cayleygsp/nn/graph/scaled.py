@@ -26,11 +26,11 @@ from cayleygsp.engine.edge_rows import (
     rayleigh_bound,
     rows_of_edges,
 )
-from cayleygsp.nn.edge_values import asks_for_gradient, entries_of_edges
-from cayleygsp.nn.edges import as_arrays, as_edges, assert_on_device, check_edges, given_lmax, reject_values
-from cayleygsp.nn.graph_tensors import GraphTensors, transposed_pattern
+from cayleygsp.nn.graph.build import asks_for_gradient, entries_of_edges
+from cayleygsp.nn.graph.edges import as_arrays, as_edges, assert_on_device, check_edges, given_lmax, reject_values
+from cayleygsp.nn.graph.laplacian_state import reject_low_lmax
+from cayleygsp.nn.graph.tensors import GraphTensors, transposed_pattern
 from cayleygsp.nn.inference import outside_inference
-from cayleygsp.nn.laplacian_state import reject_low_lmax
 
 KINDS = {None: PLAIN, "sym": SYMMETRIC, "rw": RANDOM_WALK}
 

@@ -17,7 +17,7 @@ import cayleygsp as cg
 from cayleygsp import coarsening
 from cayleygsp.coarsening import coarsen
 from cayleygsp.nn import SpectralConv
-from cayleygsp.nn.graclus_pooling import GraclusPooling
+from cayleygsp.nn.layers.graclus_pooling import GraclusPooling
 from tests.nn.helpers import signals
 from tests.strategies import weighted_graphs
 

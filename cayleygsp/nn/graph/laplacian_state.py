@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp.engine.edge_rows import consecutive, rayleigh_bound
-from cayleygsp.nn.edges import SYMMETRY, sums_both_ways
+from cayleygsp.nn.graph.edges import SYMMETRY, sums_both_ways
 
 # A given λ_max may be too small by this part: it may come from single precision.
 LMAX_SLACK = 1e-4
