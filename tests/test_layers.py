@@ -50,9 +50,7 @@ LAYERS = (
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 
 # An import against the order, and why it is there.
-EXCEPTIONS = {
-    ("design.fit", "filters"): "Fit.on gives the filter of a fit",
-}
+EXCEPTIONS: dict[tuple[str, str], str] = {}
 
 # An import that closes a circle, and why it is there.
 CIRCLES = {

@@ -18,10 +18,9 @@ from cayleygsp.bounds.contraction import (
     jacobi_factor,
     kappa,
 )
-from cayleygsp.bounds.jacobi import jacobi_bound, jacobi_rounding
+from cayleygsp.bounds.jacobi import affordable_zoom, jacobi_bound, jacobi_rounding, jacobi_sweeps
 from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind
 from cayleygsp.bounds.series import series_bound, series_degree, series_tails
-from cayleygsp.bounds.sweeps import affordable_zoom, jacobi_sweeps
 
 __all__ = [
     "BOUND_KINDS",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cayleygsp._format import format_rate
-from cayleygsp._typing import GraphLike
+from cayleygsp._rounding import unit_roundoff
+from cayleygsp._typing import ArrayLike, GraphLike
 from cayleygsp._validation import check_choice, check_integer
 from cayleygsp.bounds.contraction import (
     has_constant_diagonal,
@@ -17,13 +19,56 @@ from cayleygsp.bounds.contraction import (
     jacobi_error,
     jacobi_factor,
     kappa,
+    modulus,
     power,
     row_rounding,
 )
-from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind
-from cayleygsp.bounds.rounding import summation_floor, sweep_rounding
+from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind, check_atol
 from cayleygsp.laplacians import Laplacian, laplacian
+from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
+
+
+def summation_floor(p: CayleyPolynomial, dtype: Any) -> float:
+    """Bound the rounding of adding the powers up, of which residuals say nothing."""
+    return unit_roundoff(dtype) * 4 * (p.order + 4) * float(np.abs(p.coeffs).sum())
+
+
+def solve_floor(L: Laplacian, p: CayleyPolynomial) -> float:
+    """Return an error bound that measured residuals of the solves with hΔ + iI will hardly exceed by rounding."""
+    # the solutions' high frequencies are small: |hΔz| is at most |y|, so rounding is that of m |y|, not of m h |Δ| |z|
+    longest_row = float(np.diff(L.matrix.indptr).max()) + 10
+    return 2 * p.error_weight() * unit_roundoff(np.float64) * min(p.zoom * L.rounding_norm + 10, 20 * longest_row)
+
+
+def sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
+    r"""Bound what rounding adds to :math:`\|J^{K+1}\|` in the recurrence of the Jacobi scheme's error.
+
+    No iterate is larger than :math:`1 + q` times the solution, :math:`q = (\max E/\min E)^{1/2}` over the vertices with
+    edges; a sweep is wrong by a few units of roundoff times that, weighted by the rows' lengths, and later sweeps do
+    not enlarge it by more than q. K + 1 sweeps make one power. At a vertex without edges nothing is iterated.
+    """
+    q = jacobi_condition(L, zoom)
+    smallest = float(modulus(L, zoom)[L.diagonal > 0].min(initial=np.inf))
+    return (n_iter + 1) * q * (1 + q) * _one_sweep(L.rounding_norm * zoom / smallest, dtype)
+
+
+def adjoint_sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
+    r"""Bound what rounding adds to :math:`\|J^{K+1}\|` in the error of the transposed scheme.
+
+    A power is :math:`(h\Delta - iI) \sum_{k \le K} J^k E^{-1}`. The iterates :math:`E^{-1/2} w` of the sum have
+    :math:`\|w\| \le 2 \max |E|^{1/2}` and are multiplied in the end by :math:`(h\Delta - iI) E^{-1/2}`, of norm at most
+    :math:`2 \max |E|^{1/2}`. In the weighted norm a sweep passes errors on as they are and makes one of a few units of
+    roundoff times the longest row, as :math:`|E|^{-1/2} h|\Delta| |E|^{-1/2}` has norm 2 at most. The product at the
+    end counts for two sweeps.
+    """
+    longest_row = float(np.diff(L.matrix.indptr).max())
+    return 4 * float(modulus(L, zoom).max()) * (n_iter + 2) * _one_sweep(longest_row + 3, dtype)
+
+
+def _one_sweep(product: float, dtype: Any) -> float:
+    """Return what one sweep is wrong by: twice the product, which is in units of roundoff, and steps row by row."""
+    return unit_roundoff(dtype) * (2 * product + 12)
 
 
 @dataclass(frozen=True)
@@ -196,3 +241,129 @@ def jacobi_rounding(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int,
         # (1 + a + δ)^j - (1 + a)^j without cancellation
         grown = np.exp(j * np.log1p(a)) * np.expm1(j * np.log1p(delta / (1 + a)))
     return float(2 * np.abs(p.coeffs[j]) @ grown) + summation_floor(p, dtype)
+
+
+# Zooms between which `affordable_zoom` looks, in units of one over the largest diagonal entry of the Laplacian, and
+# the relative precision of what it finds.
+_ZOOM_RANGE = (1e-12, 1e12)
+_ZOOM_PRECISION = 1e-6
+
+
+def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, kind: BoundKind = "sharp") -> int | None:
+    """Return the least number of sweeps K for which the bound is at most ``atol``.
+
+    Parameters
+    ----------
+    graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+        See :func:`laplacian`.
+    polynomial : CayleyPolynomial
+        The response.
+    atol : float
+        Error allowed, relative to the norm of the signal.
+    kind : {"sharp", "safe", "paper"}
+        Which bound, see :func:`jacobi_bound`.
+
+    Returns
+    -------
+    int or None
+        None if the bound does not fall below ``atol`` however many sweeps are made.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> graph, p = cg.gallery.communities(rng=0), cg.CayleyPolynomial([0.5, -0.25], zoom=0.1)
+    >>> [cg.bounds.jacobi_sweeps(graph, p, 1e-6, kind) for kind in ("sharp", "paper")]
+    [104, 287]
+    """
+    L, p, atol = laplacian(graph), as_cayley(polynomial), check_atol(atol)
+    check_choice(kind, "kind", BOUND_KINDS)
+    decay = jacobi_decay(L, p.zoom, kind)
+    if decay.error(p, 0) <= atol:
+        return 0
+    if decay.rate == 0:
+        return 1  # the printed bound without edges: κ^0 is 1
+    if decay.rate >= 1 or atol == 0:
+        return None
+    if kind == "paper":
+        K = np.log(atol / (p.error_weight() * decay.factor)) / np.log(decay.rate)
+    else:
+        K = (_log_contraction(p, atol) - np.log(decay.factor)) / np.log(decay.rate) - 1
+    K = max(int(np.ceil(K)), 1)
+    # logarithms are rounded: look next door
+    K = K - 1 if decay.error(p, K - 1) <= atol else K
+    return K if decay.error(p, K) <= atol else K + 1
+
+
+def _log_contraction(p: CayleyPolynomial, atol: float) -> float:
+    """Return log a for the largest a with ``jacobi_error(p, a) <= atol``, by bisection."""
+    # a is at most what its first power alone would allow, and not far below: (1 + a)^j - 1 ≤ 2ja if ja ≤ 1
+    high = float(np.log(atol / p.error_weight()))
+    low = min(high, -float(np.log(p.order))) - 1
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if jacobi_error(p, float(np.exp(middle))) <= atol else (low, middle)
+    return low
+
+
+def affordable_zoom(
+    graph: GraphLike,
+    polynomial: CayleyPolynomial | ArrayLike,
+    n_iter: int,
+    atol: float,
+    kind: BoundKind = "sharp",
+) -> float | None:
+    r"""Return the largest zoom h at which K sweeps keep the bound within ``atol``.
+
+    All three bounds grow with h: so do the entries of :math:`h E^{-1/2}\mathrm{Off}(\Delta)E^{-1/2}` and of J, and the
+    spread of E. The zoom is found by bisection on its logarithm, to a relative 1e-6, between 1e-12 and 1e12 over the
+    largest diagonal entry of the Laplacian; the bound was computed at what is returned and is within ``atol`` there.
+
+    Parameters
+    ----------
+    graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+        See :func:`laplacian`.
+    polynomial : CayleyPolynomial or array_like, shape (r + 1,)
+        The response, whose own zoom plays no part, or only its coefficients.
+    n_iter : int
+        K ≥ 0 sweeps.
+    atol : float
+        Error allowed, relative to the norm of the signal.
+    kind : {"sharp", "safe", "paper"}
+        Which bound, see :func:`jacobi_bound`.
+
+    Returns
+    -------
+    float or None
+        None if no zoom is small enough, infinity if none is too large.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> ring = cg.gallery.ring(100)
+    >>> [round(cg.bounds.affordable_zoom(ring, [0.5, -0.25], n_iter, atol=1e-3), 3) for n_iter in (5, 20, 100)]
+    [0.19, 0.556, 1.382]
+    """
+    L = laplacian(graph)
+    p = as_cayley(polynomial) if isinstance(polynomial, Response) else CayleyPolynomial(polynomial, 1.0)
+    K, atol = check_integer(n_iter, "n_iter", at_least=0), check_atol(atol)
+    check_choice(kind, "kind", BOUND_KINDS)
+    d = float(L.diagonal.max())
+    if d == 0 or not p.coeffs[1:].any():
+        return np.inf
+
+    def affordable(log_h: float) -> bool:
+        return jacobi_decay(L, float(np.exp(log_h)), kind).error(p, K) <= atol
+
+    # as logarithms: the quotient itself may be too large or too small for a float
+    low, high = (float(np.clip(np.log(limit) - np.log(d), -700, 700)) for limit in _ZOOM_RANGE)
+    if affordable(high):
+        return np.inf
+    return float(np.exp(_last(affordable, low, high))) if affordable(low) else None
+
+
+def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return where a condition that holds at ``low`` and not at ``high`` holds last."""
+    while high - low > _ZOOM_PRECISION:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

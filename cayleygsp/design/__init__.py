@@ -2,21 +2,21 @@ r"""Filter design: targets that users name, and the polynomials that come neares
 
 A target is a function of frequency. :func:`fit_cayley` and :func:`fit_chebyshev` look for the polynomial of a given
 order that is nearest to it in the mean square or in the largest deviation, over the frequencies that matter: an
-interval, a spectral density, or the eigenvalues of a graph. What comes out is a :class:`Fit`: the polynomial, how far
-it is from its target at most, and :meth:`Fit.on`, which makes it a filter. :func:`identify_cayley` has signals before
+interval, a spectral density, or the eigenvalues of a graph. What comes out is a :class:`Fit`: the polynomial, and how
+far it is from its target at most. :func:`identify_cayley` has signals before
 and after an unknown filter in the place of a target.
 """
 
-from cayleygsp.design.fit import Fit
-from cayleygsp.design.fitting import (
+from cayleygsp.design.fit import (
     DEFAULT_RIDGE,
     MAX_CAYLEY_ORDER,
     MAX_CHEBYSHEV_ORDER,
+    Fit,
     fit_cayley,
     fit_chebyshev,
+    least_order,
 )
 from cayleygsp.design.identification import Identification, identify_cayley
-from cayleygsp.design.orders import least_order
 from cayleygsp.design.parse import as_target, make_target, parse_target
 from cayleygsp.design.problem import NORMS, GraphWeight, Norm, Weight, graph_weight, interval_quadrature
 from cayleygsp.design.smoothing import Gaussian, Tikhonov

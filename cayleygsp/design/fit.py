@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
 from cayleygsp._format import format_at_most
-from cayleygsp._typing import FloatArray, GraphLike, LaplacianKind, Method
+from cayleygsp._typing import FloatArray, Kernel
+from cayleygsp._validation import check_choice, check_integer, check_positive, check_real
 from cayleygsp.design.distance import Certificate, largest_distance, largest_response
-from cayleygsp.design.lawson import Solution
-from cayleygsp.design.problem import Norm, Over, Problem
-from cayleygsp.design.waves import Wave
+from cayleygsp.design.problem import NORMS, Norm, Over, Problem, Weight, make_problem
+from cayleygsp.design.search import ROUNDS, Solution, search_zoom, solve
+from cayleygsp.design.waves import CayleyWave, ChebyshevWave, Wave
+from cayleygsp.responses.basis import basis_coefficients, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.chebyshev import ChebyshevPolynomial
-
-if TYPE_CHECKING:
-    from cayleygsp.filters import CayleyFilter, ChebyshevFilter
 
 # A response this many times above the target is worth a word.
 _FAR_ABOVE = 2.0
@@ -26,7 +25,7 @@ _FAR_ABOVE = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted polynomial and how near it came; :meth:`on` makes it a filter of a graph.
+    """A fitted polynomial and how near it came; ``cayleygsp.CayleyFilter(graph, fit.polynomial)`` applies it.
 
     Attributes
     ----------
@@ -71,7 +70,7 @@ class Fit:
     >>> fit = cg.design.fit_cayley(cg.design.Heat(3.0), order=3, lmax=8.0)
     >>> fit.polynomial.order, fit.certificate, fit.residual_rms <= fit.residual_max
     (3, 'proved', True)
-    >>> fit.on(cg.gallery.ring(12)).shape
+    >>> cg.CayleyFilter(cg.gallery.ring(12), fit.polynomial).shape
     (12, 12)
     """
 
@@ -147,35 +146,6 @@ class Fit:
             text += f"; its largest response is {self.peak:.2g}, far above the target's {self.target_peak:.2g}"
         return text
 
-    def on(
-        self, graph: GraphLike, *, method: Method = "auto", tol: float | None = 1e-6, kind: LaplacianKind | None = None
-    ) -> CayleyFilter | ChebyshevFilter:
-        """Return the filter of a graph with this response.
-
-        What the fit says of its distance holds for frequencies up to its own ``lmax``.
-
-        Parameters
-        ----------
-        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
-            See :func:`cayleygsp.laplacian`.
-        method, tol, kind
-            As for :class:`CayleyFilter` and :class:`ChebyshevFilter`.
-
-        Examples
-        --------
-        >>> import cayleygsp as cg
-        >>> ring = cg.gallery.ring(16)
-        >>> fit = cg.design.fit_cayley("heat:1", order=3, lmax=4.0)
-        >>> g = fit.on(ring)
-        >>> bool(abs(g @ ([1.0] * 16) - 1).max() <= fit.residual_max + 1e-6)
-        True
-        """
-        # upwards: the one place where a fit needs to know what a filter is
-        from cayleygsp.filters import CayleyFilter, ChebyshevFilter
-
-        bind: Callable[..., CayleyFilter | ChebyshevFilter] = ChebyshevFilter if self.zoom is None else CayleyFilter
-        return bind(graph, self.polynomial, method=method, tol=tol, kind=kind)
-
 
 def report_fit(
     problem: Problem,
@@ -205,4 +175,263 @@ def report_fit(
         nodes=problem.nodes,
         weights=problem.weights,
         has_transition=problem.is_free_somewhere,
+    )
+
+
+# Weight of the coefficients beside the distance, see `fit_cayley`.
+DEFAULT_RIDGE = 1e-6
+
+# The largest orders of fits. The search for a zoom solves some hundred dense problems whose time grows with the cube of
+# the order. Cosines and sines on half a circle, nearly dependent long before these, add little but cancellation.
+MAX_CAYLEY_ORDER = 48
+MAX_CHEBYSHEV_ORDER = 512
+
+
+def fit_cayley(
+    target: Kernel | str,
+    order: int,
+    lmax: float,
+    zoom: float | Literal["auto"] = "auto",
+    weight: Weight = None,
+    *,
+    real_coeffs: bool = False,
+    ridge: float = DEFAULT_RIDGE,
+    norm: Norm = "least-squares",
+) -> Fit:
+    r"""Fit a Cayley polynomial to a target.
+
+    On the angle :math:`\theta = \arg C(h\lambda)` the polynomial is the trigonometric one
+    :math:`c_0 + 2\sum_j \mathrm{Re}\,c_j \cos j\theta - \mathrm{Im}\,c_j \sin j\theta`, which is linear in its
+    coefficients; the zoom is looked for around that.
+
+    Parameters
+    ----------
+    target : callable, Target or str
+        A function of frequency, or a text for :func:`parse_target`, relative numbers being relative to ``lmax``.
+    order : int
+        r from 1 to ``MAX_CAYLEY_ORDER`` = 48.
+    lmax : float
+        Right end of the interval of frequencies, ≥ 0.
+    zoom : float or "auto"
+        h > 0, or "auto" for the best that a search over its logarithm finds.
+    weight : None, SpectralDensity, callable or array_like
+        What matters: all of [0, lmax] alike (None), the spectrum that a density describes, a function of frequency
+        ≥ 0, or the given frequencies, each alike, such as the eigenvalues of a graph. Where a density is an estimate, a
+        twentieth of the weight goes to all frequencies, so that none is free.
+    real_coeffs : bool
+        Whether to use cosines alone.
+    ridge : float
+        Cosines and sines together are nearly dependent on the half of the circle that frequencies use: without a
+        ridge, coefficients of high order are huge and cancel. The square of ``ridge`` times the largest singular value
+        of the problem weighs the squared norm of the coefficients. 0 for none; then directions that rounding alone
+        decides are still left out.
+    norm : {"least-squares", "minimax"}
+        Whether the weighted mean square of the distance is made small, or its maximum over all points of positive
+        weight, however small the weight. The latter uses Lawson's method of reweighted least squares.
+
+    Returns
+    -------
+    Fit
+        With the polynomial, its zoom, its proved distance from the target and the norm of the coefficients.
+
+    Examples
+    --------
+    >>> from cayleygsp import design
+    >>> fit = design.fit_cayley("heat:3", order=4, lmax=8.0)
+    >>> fit.polynomial.order, fit.residual_max < 1e-3, fit.certificate
+    (4, True, 'proved')
+    """
+    r = check_order(order, MAX_CAYLEY_ORDER)
+    mu = check_ridge(ridge)
+    check_choice(norm, "norm", NORMS)
+    if not isinstance(real_coeffs, bool | np.bool_):
+        raise TypeError(f"`real_coeffs` must be True or False, got {real_coeffs!r}")
+    real = bool(real_coeffs)
+    h = None if isinstance(zoom, str) and zoom == "auto" else check_positive(zoom, "zoom")
+    problem = make_problem(target, lmax, weight, lambda a, b: 12 + 2 * r)
+
+    def solve_at(h: float, n_rounds: int) -> Solution:
+        return solve(power_basis(r, h * problem.nodes, real=real), problem, norm, mu, n_rounds)
+
+    if h is None:
+        h = search_zoom(lambda h, n_rounds: solve_at(h, n_rounds).error, problem, r)
+    solution = solve_at(h, ROUNDS)
+    polynomial = CayleyPolynomial(basis_coefficients(solution.coeffs, real=real), h)
+    return report_fit(problem, polynomial, CayleyWave(polynomial), norm, solution, h)
+
+
+def fit_chebyshev(
+    target: Kernel | str,
+    order: int,
+    lmax: float,
+    weight: Weight = None,
+    *,
+    ridge: float = DEFAULT_RIDGE,
+    norm: Norm = "least-squares",
+) -> Fit:
+    r"""Fit a Chebyshev polynomial :math:`\sum_k \alpha_k T_k(2\lambda/\lambda_{max} - 1)` to a target.
+
+    Parameters
+    ----------
+    target, lmax, weight, norm
+        As in :func:`fit_cayley`.
+    order : int
+        r from 1 to ``MAX_CHEBYSHEV_ORDER`` = 512.
+    ridge : float
+        As in :func:`fit_cayley`. On the whole interval it makes no difference; where the weight leaves parts of it
+        free, it keeps coefficients of high order moderate. With 0 a minimax fit comes with a lower bound.
+
+    Returns
+    -------
+    Fit
+        With the polynomial and its proved distance from the target.
+
+    Examples
+    --------
+    >>> from cayleygsp import design
+    >>> fit = design.fit_chebyshev("low:2:1", order=12, lmax=8.0, ridge=0, norm="minimax")
+    >>> fit.polynomial
+    ChebyshevPolynomial(order=12, lmax=8)
+    >>> bool(fit.lower_bound <= fit.residual_max < 0.15)
+    True
+    """
+    solution, problem = chebyshev_solution(target, order, lmax, weight, ridge, norm)
+    return report_chebyshev(problem, norm, solution)
+
+
+def check_order(order: int, largest: int) -> int:
+    """Return the order of a fit as an int if it is from 1 to the largest that is allowed."""
+    r = check_integer(order, "order", at_least=1)
+    if r > largest:
+        raise ValueError(
+            f"`order` of a fit must be at most {largest}, as its time grows with the cube of the order, got {r}"
+        )
+    return r
+
+
+def check_ridge(ridge: float) -> float:
+    """Return ``ridge`` as a float if it is finite and not negative."""
+    mu = check_real(ridge, "ridge")
+    if not (np.isfinite(mu) and mu >= 0):
+        raise ValueError(f"`ridge` must be at least 0 and finite, got {ridge!r}")
+    return mu
+
+
+def chebyshev_solution(
+    target: Kernel | str,
+    order: int,
+    lmax: float,
+    weight: Weight,
+    ridge: float,
+    norm: Norm,
+    decide: float | None = None,
+) -> tuple[Solution, Problem]:
+    """Solve for Chebyshev coefficients."""
+    r = check_order(order, MAX_CHEBYSHEV_ORDER)
+    mu = check_ridge(ridge)
+    check_choice(norm, "norm", NORMS)
+
+    def n_points(a: float, b: float) -> int:
+        """Points for every half wave of T_r in the panel: four, or twelve where the largest distance counts."""
+        share = (np.arcsin(np.sqrt(b)) - np.arcsin(np.sqrt(a))) * 2 / np.pi
+        return 12 + int(np.ceil((12 if norm == "minimax" else 4) * r * share))
+
+    problem = make_problem(target, lmax, weight, n_points)
+    x = 2 * problem.nodes / problem.lmax - 1 if problem.lmax else np.full(problem.nodes.shape, -1.0)
+    A = np.polynomial.chebyshev.chebvander(x, r)
+    return solve(A, problem, norm, mu, ROUNDS, decide), problem
+
+
+def report_chebyshev(problem: Problem, norm: Norm, solution: Solution) -> Fit:
+    """Measure fitted Chebyshev coefficients against the target."""
+    polynomial = ChebyshevPolynomial(solution.coeffs, problem.lmax)
+    return report_fit(problem, polynomial, ChebyshevWave(polynomial), norm, solution, None)
+
+
+def least_order(
+    target: Kernel | str,
+    max_error: float,
+    lmax: float,
+    weight: Weight = None,
+    *,
+    family: Literal["cayley", "chebyshev"] = "cayley",
+    max_order: int | None = None,
+    ridge: float | None = None,
+    real_coeffs: bool = False,
+) -> Fit:
+    """Return the minimax fit of the least order that stays within an error.
+
+    Parameters
+    ----------
+    target, lmax, weight
+        As in :func:`fit_cayley`.
+    max_error : float
+        The largest distance allowed, > 0.
+    family : {"cayley", "chebyshev"}
+        Which polynomials. For Chebyshev ones without a ridge a lower bound of the error rules out every order below,
+        except that an order which 400 rounds do not settle, or whose basis is not whole to rounding, is taken not to
+        be enough; ``lower_bound`` of a fit of one order less tells. For Cayley ones the zoom is searched at every
+        order, and a better one may have been missed.
+    max_order : int, optional
+        The largest order to try; by default, and at most, the largest of a fit, 48 for Cayley polynomials and 512 for
+        Chebyshev ones.
+    ridge : float, optional
+        As in :func:`fit_cayley`; by default 0 for Chebyshev polynomials and 1e-6 for Cayley ones.
+    real_coeffs : bool
+        For Cayley polynomials, whether to use cosines alone.
+
+    Returns
+    -------
+    Fit
+        Of the least order, with ``norm`` "minimax".
+
+    Raises
+    ------
+    ValueError
+        If no order up to ``max_order`` is enough.
+
+    Examples
+    --------
+    >>> from cayleygsp import design
+    >>> fits = [design.least_order("low:1:1", 0.1, 40.0, family=f) for f in ("cayley", "chebyshev")]
+    >>> [fit.polynomial.order for fit in fits]
+    [2, 15]
+    """
+    error = check_positive(max_error, "max_error")
+    check_choice(family, "family", ("cayley", "chebyshev"))
+    last = MAX_CAYLEY_ORDER if family == "cayley" else MAX_CHEBYSHEV_ORDER
+    if max_order is not None:
+        last = min(check_integer(max_order, "max_order", at_least=1), last)
+    if family == "cayley":
+        mu = DEFAULT_RIDGE if ridge is None else ridge
+        for r in range(1, last + 1):
+            fit = fit_cayley(target, r, lmax, "auto", weight, real_coeffs=real_coeffs, ridge=mu, norm="minimax")
+            if fit.residual_max <= error:
+                return fit
+        raise _out_of_orders(family, error, last)
+    mu = 0.0 if ridge is None else ridge
+
+    def enough(r: int) -> bool:
+        return chebyshev_solution(target, r, lmax, weight, mu, "minimax", error)[0].error <= error
+
+    low, high = 0, 1  # low is not enough
+    while not enough(high):
+        if high == last:
+            raise _out_of_orders(family, error, last)
+        low, high = high, min(2 * high, last)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    # the points of the fit may be within the error, and a frequency between them not
+    for r in range(high, last + 1):
+        solution, problem = chebyshev_solution(target, r, lmax, weight, mu, "minimax")
+        fit = report_chebyshev(problem, "minimax", solution)
+        if fit.residual_max <= error:
+            return fit
+    raise _out_of_orders(family, error, last)
+
+
+def _out_of_orders(family: str, error: float, last: int) -> ValueError:
+    return ValueError(
+        f"`max_error` must be larger: no {family} polynomial up to order {last} was found within {error:g}"
     )

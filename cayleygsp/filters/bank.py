@@ -26,8 +26,8 @@ from cayleygsp.filters.signals import n_columns, signal_block
 from cayleygsp.laplacians import laplacian
 from cayleygsp.methods.base import Applied, relative
 from cayleygsp.methods.choice import METHODS, Choice, Chosen
+from cayleygsp.responses.analytic import Heat
 from cayleygsp.responses.base import Response
-from cayleygsp.responses.diffusion import Heat
 from cayleygsp.responses.function import as_response
 from cayleygsp.responses.tight import tight_bank
 

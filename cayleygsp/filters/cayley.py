@@ -9,7 +9,7 @@ import numpy as np
 
 from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_positive
-from cayleygsp.design.fitting import DEFAULT_RIDGE, fit_cayley
+from cayleygsp.design.fit import DEFAULT_RIDGE, fit_cayley
 from cayleygsp.design.identification import identify_cayley
 from cayleygsp.design.problem import GraphWeight, graph_weight
 from cayleygsp.filters.base import GraphFilter
@@ -132,7 +132,7 @@ class CayleyFilter(GraphFilter):
         L = laplacian(graph, kind)
         w = graph_weight(L, weight, rng)
         fit = fit_cayley(target, order, L.lmax, zoom, w, real_coeffs=real_coeffs, **options)
-        g = fit.on(L, method=method, tol=tol)
+        g = cls(L, fit.polynomial, method=method, tol=tol)
         return (g, fit) if return_info else g
 
     @classmethod

@@ -8,7 +8,7 @@ import numpy as np
 
 from cayleygsp._typing import ArrayLike, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_positive
-from cayleygsp.design.fitting import fit_chebyshev
+from cayleygsp.design.fit import fit_chebyshev
 from cayleygsp.design.problem import GraphWeight, graph_weight
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.laplacians import laplacian
@@ -107,5 +107,5 @@ class ChebyshevFilter(GraphFilter):
         """
         L = laplacian(graph, kind)
         fit = fit_chebyshev(target, order, L.lmax, graph_weight(L, weight, rng), **options)
-        g = fit.on(L, method=method, tol=tol)
+        g = cls(L, fit.polynomial, method=method, tol=tol)
         return (g, fit) if return_info else g

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
-from cayleygsp.bounds.rounding import solve_floor, summation_floor
+from cayleygsp.bounds.jacobi import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative
 from cayleygsp.methods.factors import Factors

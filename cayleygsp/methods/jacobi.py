@@ -8,7 +8,7 @@ import numpy as np
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds import jacobi_contraction, jacobi_error
-from cayleygsp.bounds.rounding import adjoint_sweep_rounding, summation_floor, sweep_rounding
+from cayleygsp.bounds.jacobi import adjoint_sweep_rounding, summation_floor, sweep_rounding
 from cayleygsp.engine.jacobi import JacobiSweeps
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range

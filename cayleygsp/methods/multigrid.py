@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
-from cayleygsp.bounds.rounding import solve_floor, summation_floor
+from cayleygsp.bounds.jacobi import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative, seconds_of
 from cayleygsp.methods.conjugate_gradients import ITERATION_COST, block_cg, blocks_of, by_blocks, expected_iterations

@@ -11,9 +11,9 @@ import numpy as np
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, IntArray, Kernel
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive, check_real
 from cayleygsp.responses.aaa import PartialFractions, approximate
+from cayleygsp.responses.analytic import UNIT, AnalyticResponse, half_axes, largest_delta, pole_excess
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial
-from cayleygsp.responses.ellipse import UNIT, AnalyticResponse, half_axes, largest_delta, pole_excess
 from cayleygsp.responses.function import as_response
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
 

@@ -13,8 +13,7 @@ from scipy import special
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_eigenvalues, check_positive
-from cayleygsp.responses.diffusion import gaussian_growth
-from cayleygsp.responses.ellipse import UNIT, AnalyticResponse
+from cayleygsp.responses.analytic import UNIT, AnalyticResponse, gaussian_growth
 
 # How far a step is from 1 and 0 at the ends of its transition band, and where erfc(x)/2 has fallen to that.
 STEP_LEVEL = 1e-3

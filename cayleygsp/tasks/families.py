@@ -11,8 +11,8 @@ from cayleygsp._text import quoted
 from cayleygsp._typing import ArrayLike, FloatArray, Kernel
 from cayleygsp._validation import check_coefficients
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.responses.analytic import Heat
 from cayleygsp.responses.base import Response
-from cayleygsp.responses.diffusion import Heat
 from cayleygsp.responses.function import as_response
 from cayleygsp.responses.rational import Tikhonov
 from cayleygsp.responses.steps import LowPass

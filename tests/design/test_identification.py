@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import cayleygsp as cg
 from cayleygsp import design
-from cayleygsp.design import measured
+from cayleygsp.design import identification as measured
 from tests.oracle import dense_filter, random_polynomial
 
 

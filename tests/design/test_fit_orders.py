@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cayleygsp import design
-from cayleygsp.design.fitting import MAX_CAYLEY_ORDER, MAX_CHEBYSHEV_ORDER
+from cayleygsp.design.fit import MAX_CAYLEY_ORDER, MAX_CHEBYSHEV_ORDER
 
 
 @pytest.mark.parametrize("family", ["cayley", "chebyshev"])

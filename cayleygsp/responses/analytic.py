@@ -1,14 +1,125 @@
-"""Heat kernels, Mexican hats and Gaussians: entire functions of frequency."""
+r"""Analytic responses, whose series are proved on ellipses; among them heat kernels, Mexican hats and Gaussians.
+
+The Bernstein ellipse :math:`E_\rho` of [lmin, lmax] has its foci at lmin and lmax and half axes
+:math:`\tfrac{lmax - lmin}{4}(\rho \pm 1/\rho)`. If :math:`|g| \le M(\rho)` on it, then
+:math:`|a_k| \le 2M(\rho)\rho^{-k}` for the coefficients of the series. All of it is written in
+:math:`\delta = \rho - 1`, so that nothing cancels when the ellipse is close to the interval.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_eigenvalues, check_positive, check_real
-from cayleygsp.responses.ellipse import UNIT, AnalyticResponse, half_axes
+from cayleygsp.responses.base import Response
+from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
+
+# Values of a response are wrong by some units of this, relatively.
+UNIT = 2.0**-52
+
+# Ellipses that are looked at where no singularity sets a limit, and shares of the way to the nearest one where it does.
+_FREE = np.geomspace(1e-9, 1e9, 721)
+_SHARES = np.append(np.geomspace(1e-6, 0.02, 60), np.linspace(0.02, 0.99, 98))
+
+
+def half_axes(delta: FloatArray, length: float) -> tuple[FloatArray, FloatArray]:
+    """Return by how much the long half axis of E_ρ exceeds half the length of the interval, and the short half axis."""
+    return length / 2 * delta * (delta / (2 * (1 + delta))), length / 2 * delta * (2 + delta) / (2 * (1 + delta))
+
+
+def pole_excess(pole: complex, lmin: float, lmax: float) -> float:
+    """Return by how much the long half axis of the ellipse through a pole exceeds half the length of the interval."""
+    x, y = pole.real, pole.imag
+    left, right = abs(pole - lmin), abs(pole - lmax)
+    # |p - lmin| - (x - lmin) and |p - lmax| - (lmax - x), of which the sum of the focal distances is made
+    from_left = y * y / (left + (x - lmin)) if x > lmin else left + (lmin - x)
+    from_right = y * y / (right + (lmax - x)) if x < lmax else right + (x - lmax)
+    return (from_left + from_right) / 2
+
+
+def largest_delta(excess: float, length: float) -> float:
+    """Return ρ - 1 of the ellipse whose long half axis exceeds half the length of the interval by ``excess``."""
+    alpha = 2 * excess / length
+    return alpha + float(np.sqrt(alpha) * np.sqrt(alpha + 2))
+
+
+class AnalyticResponse(Response):
+    """A response that bounds itself on the Bernstein ellipses of an interval, so that its series is proved."""
+
+    @abstractmethod
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
+        """Return logarithms of upper bounds of the response on E_ρ for each ρ - 1; 0 is the interval itself."""
+
+    @abstractmethod
+    def value_error(self, lmin: float, lmax: float) -> float:
+        """Bound the error of values at frequencies of the interval, which are rounded themselves."""
+
+    def rounding_at(self, eigenvalues: FloatArray) -> float:
+        """Bound the rounding of values by that on the interval that the frequencies span."""
+        return self.value_error(float(eigenvalues.min()), float(eigenvalues.max()))
+
+    def delta_limit(self, lmin: float, lmax: float) -> float:
+        """Return ρ - 1 of the ellipse through the nearest singularity; infinite for an entire function."""
+        return np.inf
+
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
+        """Return a number N of samples beyond which the series is worth less than a hundredth of ``atol``."""
+        if lmax == lmin:
+            return 0.0
+        delta, log_M = self._bounded_ellipses(lmin, lmax)
+        if delta.size == 0:  # a singularity on the interval
+            return np.inf
+        target = max(atol / 100, 1e-17 * self._gain_bound(lmin, lmax), 1e-300)
+        # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
+        needed = (np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta)
+        return max(float(np.ceil(np.min(needed))), 0.0)
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
+        """Expand in Chebyshev polynomials on [lmin, lmax] with a proved error.
+
+        Parameters
+        ----------
+        lmax : float
+            Right end of the interval.
+        atol : float
+            Largest error allowed; the series carries the error that it has.
+        lmin : float
+            Left end of the interval.
+
+        Raises
+        ------
+        ValueError
+            If the response is so steep that the series would have millions of terms.
+        """
+        error = self.value_error(lmin, lmax)
+        if lmax == lmin:
+            return ChebyshevSeries(self(np.array([lmin])), lmax, error, lmin=lmin)
+        n_samples = max(self.degree_bound(lmax, atol, lmin=lmin), 16)
+        if n_samples > MAX_SAMPLES:
+            raise ValueError(
+                f"{self!r} on [0, {lmax:.3g}] would need a Chebyshev series of about {n_samples:.1g} terms; use a "
+                "smoother response, such as one with a wider transition"
+            )
+        delta, log_M = self._bounded_ellipses(lmin, lmax)
+        beyond = float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - int(n_samples)) * np.log1p(delta))))
+        values = self(chebyshev_nodes(int(n_samples), lmax, lmin))
+        return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=error, lmin=lmin)
+
+    def _gain_bound(self, lmin: float, lmax: float) -> float:
+        """Return an upper bound on the interval itself."""
+        return float(np.exp(min(self.log_bounds(np.zeros(1), lmin, lmax)[0], 700.0)))
+
+    def _bounded_ellipses(self, lmin: float, lmax: float) -> tuple[FloatArray, FloatArray]:
+        limit = self.delta_limit(lmin, lmax)
+        delta = limit * _SHARES if np.isfinite(limit) else _FREE
+        with np.errstate(over="ignore"):
+            log_M = self.log_bounds(delta, lmin, lmax)
+        usable = np.isfinite(log_M) & (delta > 0)
+        return delta[usable], log_M[usable]
 
 
 @dataclass(frozen=True)
