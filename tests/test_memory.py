@@ -10,8 +10,7 @@ import pytest
 import cayleygsp as cg
 from cayleygsp import _memory
 from cayleygsp._memory import available_memory, fits, format_bytes
-from cayleygsp.io.files import read_stream
-from cayleygsp.io.limits import FREE_TEXT, check_memory, memory_limit, text_limit
+from cayleygsp.io.files import FREE_TEXT, check_memory, memory_limit, read_stream, text_limit
 from cayleygsp.methods.costs import IMPOSSIBLE, eigenbasis_cost
 from cayleygsp.methods.fill import check_factorisation
 

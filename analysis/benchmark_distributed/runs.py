@@ -14,7 +14,7 @@ from analysis._document import Document
 from analysis.benchmark_distributed.clusters import forget_received, memory_of_workers, received_bytes
 from analysis.benchmark_distributed.settings import RINGS
 from cayleygsp.distributed import DistributedLaplacian
-from cayleygsp.distributed.steps import count_rings
+from cayleygsp.distributed.recurrence import count_rings
 
 
 def graph_of(name: str, n_vertices: int, seed: int) -> cg.Graph:

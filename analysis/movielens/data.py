@@ -15,7 +15,7 @@ from analysis._datasets import data_file
 from analysis.movielens.settings import MOVIELENS
 from cayleygsp._text import quoted
 from cayleygsp._typing import Array, FloatArray, IntArray
-from cayleygsp.io.mat73 import is_hdf5, variables_73
+from cayleygsp.io.matlab import is_hdf5, variables_73
 
 FILE = "movielens/split_1.mat"
 SHAPE = (943, 1682)

@@ -124,7 +124,7 @@ def connected(options: ClusterOptions, quiet: bool) -> Iterator[Cluster | None]:
         try:
             from distributed import Client, LocalCluster
 
-            from cayleygsp.distributed.connection import connect
+            from cayleygsp.distributed.executor import connect
         except ImportError:
             raise BadInput("--cluster and --workers need dask: install the extra 'distributed'") from None
         if options.cluster is not None:

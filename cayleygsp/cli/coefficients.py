@@ -12,10 +12,8 @@ from cayleygsp._text import quoted
 from cayleygsp._typing import Array
 from cayleygsp._validation import check_coefficients
 from cayleygsp.cli.errors import input_errors
-from cayleygsp.io.files import check_file, read_content
-from cayleygsp.io.limits import InputError
-from cayleygsp.io.signals import SIGNAL_ENDINGS, read_table
-from cayleygsp.io.tables import parse_number
+from cayleygsp.io.files import InputError, check_file, read_content
+from cayleygsp.io.signals import SIGNAL_ENDINGS, parse_number, read_table
 
 # The memory that a byte of JSON needs, at most: a digit and a comma become a number in a list.
 _COST = 64

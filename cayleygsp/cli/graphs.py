@@ -16,7 +16,7 @@ from cayleygsp._typing import Symmetrize
 from cayleygsp.cli.errors import input_errors
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_edges, read_graph
-from cayleygsp.io.limits import check_memory
+from cayleygsp.io.files import check_memory
 
 
 def _minnesota() -> Graph:

@@ -2,23 +2,284 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from cayleygsp._files import temporary_folder
 from cayleygsp._text import quoted
-from cayleygsp._typing import Array, IntArray
+from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp._validation import check_integer
-from cayleygsp.distributed.edge_pieces import check_pieces, read_batches
 from cayleygsp.distributed.folder import check_new_folder, write_folder, write_manifest, write_part
-from cayleygsp.distributed.partition import METIS_ENTRIES, check_labels, order_labels, partition_labels
 from cayleygsp.distributed.parts import Part, complete_rows, is_range
-from cayleygsp.distributed.streaming import StreamingPartition
-from cayleygsp.io.limits import InputError, check_memory
+from cayleygsp.engine.compiling import compiled
+from cayleygsp.io.files import InputError, check_memory
+
+# How many more vertices than the average a part may get.
+_ROOM = 1.05
+
+
+class StreamingPartition:
+    """Vertices join the part of their first neighbour that has room; a pair of new ones begins the emptiest part.
+
+    One pass over the edges, and one number for each vertex in memory. The cut is small where neighbours come one after
+    the other, as in lists that were written vertex by vertex.
+
+    Parameters
+    ----------
+    n_vertices, n_parts : int
+        Numbers of vertices and parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cayleygsp.distributed.building import StreamingPartition
+    >>> stream = StreamingPartition(6, 2)
+    >>> stream.add(np.array([[0, 1], [1, 2], [3, 4], [4, 5]]))
+    >>> stream.labels()
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(self, n_vertices: int, n_parts: int) -> None:
+        self._labels = np.full(n_vertices, -1, np.int64)
+        self._sizes = np.zeros(n_parts, np.int64)
+        self._room = max(int(_ROOM * n_vertices / n_parts), -(-n_vertices // n_parts))
+
+    def add(self, ends: IntArray) -> None:
+        """Look at some edges, shape (n_edges, 2)."""
+        _assign(np.ascontiguousarray(ends), self._labels, self._sizes, self._room)
+
+    def labels(self) -> IntArray:
+        """Return the part of each vertex; those without edges fill up the parts."""
+        for v in np.flatnonzero(self._labels < 0).tolist():
+            p = int(np.argmin(self._sizes))
+            self._labels[v] = p
+            self._sizes[p] += 1
+        return self._labels
+
+
+@compiled()
+def _assign(ends, labels, sizes, room):  # type: ignore[no-untyped-def]
+    for i in range(ends.shape[0]):
+        u, v = ends[i, 0], ends[i, 1]
+        if labels[u] < 0 and labels[v] < 0:
+            p = np.argmin(sizes)
+            labels[u] = p
+            sizes[p] += 1
+        for one, other in ((u, v), (v, u)):
+            if labels[one] < 0:
+                p = labels[other]
+                if sizes[p] >= room:
+                    p = np.argmin(sizes)
+                labels[one] = p
+                sizes[p] += 1
+
+
+#: Ways to cut a graph that are known by name.
+PARTITIONS = ("auto", "metis", "order")
+
+# METIS takes about a microsecond and some 60 bytes per entry of the matrix; beyond this many the order is taken.
+METIS_ENTRIES = 20_000_000
+
+
+def partition_labels(W: sparse.csr_array, n_parts: int, partition: Any) -> IntArray:
+    """Return the part of each vertex.
+
+    Parameters
+    ----------
+    W : sparse.csr_array
+        Adjacency matrix.
+    n_parts : int
+        Number of parts.
+    partition : {"auto", "metis", "order"} or array_like of int, shape (n,)
+        METIS, which cuts few edges; ranges of about equal work in the order of the vertices; METIS for up to 2·10⁷
+        entries and otherwise the order; or the part of each vertex. Graphs with fewer than four vertices for each part
+        are cut in their order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the parts do not hold every vertex once.
+    """
+    n = W.shape[0]
+    if not isinstance(partition, str):
+        return check_labels(partition, n, n_parts)
+    if partition not in PARTITIONS:
+        names = ", ".join(map(repr, PARTITIONS))
+        raise ValueError(f"`partition` must be one of {names}, or the part of each vertex, got {partition!r}")
+    if n_parts == 1:
+        return np.zeros(n, np.int64)
+    by_order = partition == "auto" and (W.nnz > METIS_ENTRIES or find_spec("pymetis") is None)
+    if by_order or partition == "order" or n < 4 * n_parts:
+        return order_labels(W.indptr, n_parts)
+    return _metis_labels(W, n_parts)
+
+
+def check_labels(labels: Any, n_vertices: int, n_parts: int) -> IntArray:
+    """Return given parts of the vertices as whole numbers, if each vertex has one."""
+    given: Array = np.asarray(labels)
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"`partition` must hold whole numbers, the part of each vertex, got dtype {given.dtype}")
+    if given.shape != (n_vertices,):
+        raise ValueError(
+            f"`partition` must give one part for each of the {n_vertices} vertices, got shape {given.shape}"
+        )
+    if given.size and not (given.min() >= 0 and given.max() < n_parts):
+        wrong = int(np.flatnonzero((given < 0) | (given >= n_parts))[0])
+        raise ValueError(
+            f"`partition` must have parts from 0 to {n_parts - 1}, got {int(given[wrong])} for vertex {wrong}"
+        )
+    return given.astype(np.int64)
+
+
+def order_labels(indptr: Array, n_parts: int) -> IntArray:
+    """Return ranges of vertices with about equal numbers of entries and rows (counted four times) together."""
+    n = indptr.size - 1
+    work = indptr[1:].astype(np.int64) + 4 * np.arange(1, n + 1)
+    return np.minimum((work - 1) * n_parts // max(int(work[-1]), 1), n_parts - 1) if n else np.zeros(0, np.int64)
+
+
+def _metis_labels(W: sparse.csr_array, n_parts: int) -> IntArray:
+    try:
+        import pymetis
+    except ImportError:
+        raise ImportError("`partition` = 'metis' needs pymetis: install the extra 'distributed'") from None
+
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    beside = W.indices != rows
+    xadj = np.append(0, np.cumsum(np.bincount(rows[beside], minlength=W.shape[0])))
+    _, labels = pymetis.part_graph(n_parts, pymetis.CSRAdjacency(xadj, W.indices[beside]))
+    return np.asarray(labels, np.int64)
+
+
+# Bytes of text, and rows of parquet, that are read together.
+_TEXT_BYTES = 2**24
+_ROWS = 2**20
+
+# Names that the columns of a parquet file may have; the weight is optional.
+_TAILS, _HEADS, _WEIGHTS = ("source", "src", "u"), ("target", "dst", "v"), ("weight", "w")
+
+_LARGEST_VERTEX = 2**53
+
+
+class Edges(NamedTuple):
+    """Some edges of a piece.
+
+    Attributes
+    ----------
+    ends : numpy.ndarray of int64, shape (n_edges, 2)
+        Vertices.
+    weights : numpy.ndarray of float64, shape (n_edges,)
+        Weights.
+    """
+
+    ends: IntArray
+    weights: FloatArray
+
+
+def check_pieces(pieces: Sequence[str | Path]) -> list[Path]:
+    """Return the files of an edge list, if they are all there."""
+    if isinstance(pieces, str | Path):
+        raise TypeError(f"`pieces` must be a list of files, got {pieces!r}")
+    files = [Path(piece) for piece in pieces]
+    if not files:
+        raise ValueError("`pieces` must hold at least one file, got none")
+    for file in files:
+        if not file.is_file():
+            raise FileNotFoundError(f"`pieces` must be files, got {quoted(file)}, which is not a file")
+    return files
+
+
+def read_batches(file: Path) -> Iterator[Edges]:
+    """Yield the edges of a piece, some at a time.
+
+    Raises
+    ------
+    InputError
+        If something in it is no edge with a finite weight of at least 0.
+    """
+    batches = _parquet_batches(file) if file.suffix == ".parquet" else _text_batches(file)
+    n_before = 0
+    for edges in batches:
+        wrong = (edges.ends < 0).any(axis=1) | (edges.ends > _LARGEST_VERTEX).any(axis=1)
+        wrong |= ~(np.isfinite(edges.weights) & (edges.weights >= 0))
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            u, v = edges.ends[i].tolist()
+            raise InputError(
+                f"{quoted(file)}, edge {n_before + i + 1}: expected vertices from 0 on and a finite weight of at least "
+                f"0, got {u} {v} {edges.weights[i]:g}"
+            )
+        n_before += len(edges.weights)
+        yield edges
+
+
+def _text_batches(file: Path) -> Iterator[Edges]:
+    rest = b""
+    with open(file, "rb") as content:
+        while block := content.read(_TEXT_BYTES):
+            lines, newline, after = (rest + block).rpartition(b"\n")
+            rest = after if newline else rest + block
+            if newline:
+                yield _parse_text(lines, file)
+    if rest.strip():
+        yield _parse_text(rest, file)
+
+
+def _parse_text(lines: bytes, file: Path) -> Edges:
+    if b"#" in lines or b"%" in lines:
+        lines = b"\n".join(line.partition(b"#")[0].partition(b"%")[0] for line in lines.split(b"\n"))
+    rows = lines.replace(b",", b" ").replace(b";", b" ").split(b"\n")
+    full = [row for row in rows if row.strip()]
+    if not full:
+        return Edges(np.zeros((0, 2), np.int64), np.zeros(0))
+    n_columns = len(full[0].split())
+    try:
+        numbers = np.array(b" ".join(full).split(), dtype=np.float64)
+        table = numbers.reshape(len(full), n_columns)
+        if n_columns not in (2, 3) or not (table[:, :2] == np.floor(table[:, :2])).all():
+            raise ValueError
+    except ValueError:
+        raise InputError(
+            f"{quoted(file)} must have two vertices as whole numbers and an optional weight in every line, such as "
+            f"'3 17 0.5', and as many columns in all, got a line {full[0].decode('utf-8', 'replace')[:60]!r} and others"
+        ) from None
+    weights = table[:, 2].copy() if n_columns == 3 else np.ones(len(table))
+    return Edges(table[:, :2].astype(np.int64), weights)
+
+
+def _parquet_batches(file: Path) -> Iterator[Edges]:
+    try:
+        from pyarrow import ArrowInvalid, parquet
+    except ImportError:
+        raise ImportError("edges in parquet files need pyarrow: install it, or give text") from None
+    try:
+        table = parquet.ParquetFile(file)
+    except ArrowInvalid as error:
+        raise InputError(f"{quoted(file)} is not a parquet file: {error}") from None
+    names = table.schema_arrow.names
+    tail, head, weight = (next((name for name in some if name in names), None) for some in (_TAILS, _HEADS, _WEIGHTS))
+    if tail is None or head is None:
+        raise InputError(
+            f"{quoted(file)} must have columns 'source' and 'target', and 'weight' if there are weights, got "
+            + ", ".join(map(repr, names))
+        )
+    columns = [tail, head] + ([weight] if weight else [])
+    for batch in table.iter_batches(_ROWS, columns=columns):
+        ends = np.stack([_whole(batch.column(k).to_numpy(zero_copy_only=False), file) for k in range(2)], axis=1)
+        weights = batch.column(2).to_numpy(zero_copy_only=False).astype(np.float64) if weight else np.ones(len(ends))
+        yield Edges(ends, weights)
+
+
+def _whole(values: Any, file: Path) -> IntArray:
+    if values.dtype.kind not in "iu":
+        raise InputError(f"{quoted(file)} must have vertices as whole numbers, got {values.dtype}")
+    return values.astype(np.int64)
+
 
 #: Ways to cut an edge list that are known by name.
 EDGE_PARTITIONS = ("auto", "metis", "order", "streaming")

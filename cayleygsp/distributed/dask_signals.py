@@ -18,7 +18,7 @@ from cayleygsp._typing import Array, FloatArray
 from cayleygsp._validation import check_numbers
 from cayleygsp.distributed.executor import Handle, Synchronous
 from cayleygsp.distributed.parts import Store
-from cayleygsp.distributed.steps import whole_graph
+from cayleygsp.distributed.recurrence import whole_graph
 from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.filters.signals import Restored, SignalBlock, SignalsApart, Whole, find_peaks
 from cayleygsp.methods.base import FilterMethod, column_norms

@@ -14,14 +14,19 @@ import numpy as np
 from cayleygsp._memory import format_bytes
 from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
-from cayleygsp.distributed.exchanges import Exchanges
-from cayleygsp.distributed.executor import Executor, Progress
-from cayleygsp.distributed.partition import partition_labels
-from cayleygsp.distributed.parts import Store, cut_graph
-from cayleygsp.distributed.series import Exchange, kept_degrees, sum_adjoint_in_parts, sum_in_parts
-from cayleygsp.distributed.spectrum_parts import SpectrumInParts
-from cayleygsp.distributed.steps import Program
-from cayleygsp.distributed.worker_cache import CACHE
+from cayleygsp.distributed.building import partition_labels
+from cayleygsp.distributed.executor import Executor, Progress, executor_of
+from cayleygsp.distributed.folder import FolderStore, check_folder, place_parts, seen_store
+from cayleygsp.distributed.parts import CACHE, Store, cut_graph
+from cayleygsp.distributed.recurrence import (
+    Exchange,
+    Exchanges,
+    Program,
+    kept_degrees,
+    sum_adjoint_in_parts,
+    sum_in_parts,
+)
+from cayleygsp.distributed.spectrum import SpectrumInParts
 from cayleygsp.graph import as_adjacency
 from cayleygsp.laplacians import KINDS, Laplacian, check_degrees
 from cayleygsp.spectrum import LanczosBound
@@ -175,9 +180,8 @@ class DistributedLaplacian(Laplacian):
         with np.errstate(over="ignore"):
             check_degrees(W.sum(axis=1), kind, "graph")
         labels = partition_labels(W, n_parts, partition)
-        from cayleygsp.distributed.connection import place_parts
-
-        store, executor = place_parts(cut_graph(W, labels, n_parts), client, folder)
+        executor = executor_of(client, n_parts)
+        store = place_parts(cut_graph(W, labels, n_parts), executor, folder)
         return cls(store, kind, executor, degrees_per_exchange=degrees_per_exchange, keep_every=keep_every)
 
     @classmethod
@@ -209,10 +213,6 @@ class DistributedLaplacian(Laplacian):
             If there is no such folder, or it does not hold parts of one undirected graph.
         """
         check_choice(kind, "kind", KINDS)
-        from cayleygsp.distributed.connection import executor_of, seen_store
-        from cayleygsp.distributed.folder import FolderStore
-        from cayleygsp.distributed.folder_checks import check_folder
-
         executor = executor_of(client, FolderStore(folder).n_parts)
         store = seen_store(folder, executor)
         if check:

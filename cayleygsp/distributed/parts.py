@@ -9,17 +9,23 @@ same to the last bit as those over the rows of the whole matrix.
 from __future__ import annotations
 
 import itertools
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from threading import Lock, RLock
+from typing import Any, Protocol
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import numpy as np
 from scipy import sparse
 
-from cayleygsp._typing import FloatArray, IntArray
+from cayleygsp._typing import FloatArray, IntArray, LaplacianKind
+from cayleygsp.engine.packed import KernelGraph, prepare_graph
+from cayleygsp.laplacian_matrices import normalized_entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,3 +228,268 @@ def complete_rows(W: sparse.csr_array, vertices: IntArray, number: IntArray | No
     indptr = W.indptr.astype(np.int64) + np.append(0, np.cumsum(~loops))
     degrees = W.sum(axis=1)
     return Rows(indptr, columns if number is None else number[columns], np.insert(weights, places, 0.0), degrees)
+
+
+# Share of a worker's memory limit, less what it takes anyway, for prepared matrices, and bytes where there is no limit.
+_SHARE = 0.45
+_NO_LIMIT = 2**40
+
+# Graphs whose matrices are kept: those that were used last.
+_GRAPHS = 3
+
+
+class Sized(Protocol):
+    """Something that knows how many bytes it takes."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its arrays."""
+
+
+class WorkerCache:
+    """Values by their keys, the oldest of which are dropped when they take more than a number of bytes.
+
+    Keys that are tuples begin with the name of a graph; those of the few graphs that were used last are kept.
+
+    Examples
+    --------
+    >>> from cayleygsp.distributed.parts import WorkerCache
+    >>> class Thing:
+    ...     n_bytes = 10
+    >>> cache = WorkerCache()
+    >>> first = cache.get("a", Thing, limit=15)
+    >>> cache.get("a", Thing, limit=15) is first
+    True
+    >>> other = cache.get("b", Thing, limit=15)
+    >>> cache.get("a", Thing, limit=15) is first
+    False
+    """
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[Hashable, Sized] = OrderedDict()
+        self._making: dict[Hashable, RLock] = {}
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Any], limit: int) -> Any:
+        """Return a value, made now if it is not there; threads that ask for the same wait for one to make it."""
+        with self._lock:
+            making = self._making.setdefault(key, RLock())
+        with making:
+            with self._lock:
+                if key in self._values:
+                    self._values.move_to_end(key)
+                    return self._values[key]
+            value = make()
+            with self._lock:
+                self._values[key] = value
+                while len(self._values) > 1 and (self._n_bytes > limit or self._n_graphs > _GRAPHS):
+                    dropped, _ = self._values.popitem(last=False)
+                    self._making.pop(dropped, None)
+            return value
+
+    @property
+    def _n_bytes(self) -> int:
+        return sum(one.n_bytes for one in self._values.values())
+
+    @property
+    def _n_graphs(self) -> int:
+        return len({key[0] for key in self._values if isinstance(key, tuple)})
+
+    def forget(self, token: str) -> None:
+        """Drop everything whose key begins with a token."""
+        with self._lock:
+            for key in [one for one in self._values if isinstance(one, tuple) and one[0] == token]:
+                del self._values[key]
+                self._making.pop(key, None)
+
+
+CACHE = WorkerCache()
+
+
+def cache_bytes() -> int:
+    """Return the bytes that prepared matrices may take in this process: a share of what a worker's limit leaves."""
+    if "distributed" not in sys.modules:
+        return _NO_LIMIT
+    from distributed import get_worker
+
+    try:
+        worker: Any = get_worker()
+    except ValueError:
+        return _NO_LIMIT
+    limit = worker.memory_manager.memory_limit
+    return int(_SHARE * max(limit - _first_bytes(worker.monitor.proc), 0)) if limit else _NO_LIMIT
+
+
+@cache
+def _first_bytes(process: Any) -> int:
+    """Return the bytes of a worker's process when it is first asked for, before it had any matrix."""
+    return int(process.memory_info().rss)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A part and what lies around it.
+
+    Attributes
+    ----------
+    p : int
+        The part.
+    rows : Rows
+        Of the part, then of the rings around it without the last, ring by ring.
+    halo : numpy.ndarray of int64
+        Vertices that are 1, 2, … edges away from the part, ring by ring, increasing in each.
+    ends : numpy.ndarray of int64, shape (hops + 1,)
+        Vertices of the part, and together with 1, 2, … rings.
+    """
+
+    p: int
+    rows: Rows
+    halo: IntArray
+    ends: IntArray
+
+    @property
+    def hops(self) -> int:
+        """Number of rings."""
+        return self.ends.size - 1
+
+    @property
+    def n_own(self) -> int:
+        """Vertices of the part."""
+        return int(self.ends[0])
+
+    @property
+    def n_local(self) -> int:
+        """Vertices of the part and around it."""
+        return int(self.ends[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Import:
+    """What a part takes from another one.
+
+    Attributes
+    ----------
+    source : int
+        The other part.
+    rows : numpy.ndarray of int64
+        Rows of the other part, those of the nearest ring first.
+    slots : numpy.ndarray of int64
+        Where they go among the local values.
+    counts : numpy.ndarray of int64, shape (hops + 1,)
+        How many of them are at most 0, 1, … edges away.
+    """
+
+    source: int
+    rows: IntArray
+    slots: IntArray
+    counts: IntArray
+
+
+def region(store: Store, p: int, hops: int, most: int | None = None) -> Region:
+    """Look around a part.
+
+    Parameters
+    ----------
+    store : Store
+        All parts.
+    p : int
+        The part.
+    hops : int
+        Rings around it, at least 1.
+    most : int, optional
+        Stop when there are more vertices than this around it; the region then has fewer rings.
+    """
+    start, stop = int(store.starts[p]), int(store.starts[p + 1])
+    rows = [store.part(p).rows]
+    halo, ends = np.zeros(0, np.int64), [stop - start]
+    inside = np.zeros(0, np.int64)  # the halo in increasing order
+    for ring in range(1, hops + 1):
+        if ring > 1:
+            rows.append(store.rows(halo[ends[-2] - ends[0] :]))
+        columns = rows[-1].columns
+        reached = np.unique(columns[(columns < start) | (columns >= stop)])
+        new = np.setdiff1d(reached, inside, assume_unique=True)
+        halo, inside = np.concatenate([halo, new]), np.union1d(inside, new)
+        ends.append(stop - start + halo.size)
+        if most is not None and halo.size > most:
+            break
+    return Region(p, join_rows(rows), halo, np.array(ends))
+
+
+def imports(store: Store, around: Region) -> list[Import]:
+    """Return what a part takes from the others, those from which it takes something."""
+    owners = np.searchsorted(store.starts, around.halo, side="right") - 1
+    taken = []
+    for q in np.unique(owners).tolist():
+        places = np.flatnonzero(owners == q)
+        slots = around.n_own + places
+        counts = np.searchsorted(slots, around.ends)
+        taken.append(Import(q, around.halo[places] - store.starts[q], slots, counts))
+    return taken
+
+
+def laplacian_rows(store: Store, around: Region, kind: LaplacianKind) -> tuple[sparse.csr_array, FloatArray]:
+    """Return rows of the Laplacian with local columns, and its diagonal; entries in the user's order."""
+    rows, n_local = around.rows, around.n_local
+    order = np.argsort(around.halo)
+    halo = around.halo[order]
+    start = int(store.starts[around.p])
+    columns = rows.columns - start
+    outside = (columns < 0) | (columns >= around.n_own)
+    columns[outside] = around.n_own + order[np.searchsorted(halo, rows.columns[outside])]
+    i = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+    itself = columns == i
+    W = sparse.csr_array(
+        (rows.weights[~itself], columns[~itself], np.append(0, np.cumsum(np.diff(rows.indptr) - 1))),
+        shape=(rows.n_rows, n_local),
+    )
+    if kind == "combinatorial":
+        diagonal, values = W.sum(axis=1), W.data
+    else:
+        degrees = np.concatenate([rows.degrees[: around.n_own], np.empty(around.halo.size)])
+        degrees[around.n_own + order] = store.degrees(halo)
+        diagonal, values = normalized_entries(W, degrees, store.max_degree)
+    data = np.empty(columns.size)
+    data[itself], data[~itself] = diagonal, -values
+    index = np.int32 if max(data.size, n_local) < 2**31 else np.int64
+    arrays = (data, columns.astype(index), rows.indptr.astype(index))
+    return sparse.csr_array(arrays, shape=(rows.n_rows, n_local)), diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMatrix:
+    """What a part steps the recurrence with.
+
+    Attributes
+    ----------
+    graph : KernelGraph
+        Rows of the part and of the rings around it without the last.
+    ends : numpy.ndarray of int64
+        See :class:`Region`.
+    slots : dict of int to numpy.ndarray
+        Where the values of other parts go, see :class:`Import`.
+    """
+
+    graph: KernelGraph
+    ends: IntArray
+    slots: dict[int, IntArray]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.graph.n_bytes + sum(slots.nbytes for slots in self.slots.values())
+
+
+def prepare_part(store: Store, p: int, kind: LaplacianKind, hops: int, dtype: Any) -> LocalMatrix:
+    """Prepare a part for exchanges of the values up to ``hops`` edges away."""
+    around = region(store, p, hops)
+    L, _ = laplacian_rows(store, around, kind)
+    graph = prepare_graph(L, dtype, reorder=False)
+    return LocalMatrix(graph, around.ends, {one.source: one.slots for one in imports(store, around)})
+
+
+def whole_matrix(store: Store, kind: LaplacianKind, dtype: Any) -> KernelGraph:
+    """Put all parts together, in the numbers of the parts."""
+    rows = join_rows([store.part(p).rows for p in range(store.n_parts)])
+    everything = Region(0, rows, np.zeros(0, np.int64), np.array([store.n_vertices]))
+    return prepare_graph(laplacian_rows(store, everything, kind)[0], dtype, reorder=False)

@@ -16,10 +16,7 @@ from scipy import sparse
 
 from cayleygsp._text import natural_key, printable, quoted
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.io.content import Content, Request
-from cayleygsp.io.files import Readable, decode, read_content, read_stream
-from cayleygsp.io.labels import label_array
-from cayleygsp.io.limits import check_memory
+from cayleygsp.io.files import Content, Readable, Request, check_memory, decode, label_array, read_content, read_stream
 
 _COMMENT = re.compile(r"(?<!\S)[#%].*")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")

@@ -4,15 +4,78 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from xml.etree.ElementTree import ParseError
 
-from cayleygsp._memory import format_bytes
+import numpy as np
+
+from cayleygsp._memory import available_memory, format_bytes
 from cayleygsp._text import quoted
-from cayleygsp.io.limits import InputError, check_memory, memory_limit, text_limit
+from cayleygsp._typing import Array, FloatArray, Symmetrize
+
+FREE_VERTICES = 1_000_000
+VERTICES_PER_BYTE = 64
+FREE_TEXT = 64 * 2**20
+TEXT_RATIO = 100
+
+# What deflate, the packing of gzip, .npz, .mat and HDF5, can achieve at most.
+DEFLATE_RATIO = 1032
+
+# A vertex without edges: rows of the matrix and of its transpose, its degree, and copies of them.
+_BYTES_PER_VERTEX = 64
+
+# An edge in both directions: indices and weights, and copies of them while they are sorted.
+BYTES_PER_ENTRY = 64
+
+
+class InputError(ValueError):
+    """A message about a file that is made for users, and goes past those who catch what other libraries raise."""
+
+
+def memory_limit(cost: int = 1) -> int | None:
+    """Return how many bytes may be read that take ``cost`` bytes of memory each; None where there is no known limit."""
+    available = available_memory()
+    return None if available is None else available // 2 // cost
+
+
+def text_limit(n_packed: int, cost: int = 1) -> int:
+    """Return the bytes that text packed into the given number of bytes may unpack to."""
+    limit, text = memory_limit(cost), max(FREE_TEXT, TEXT_RATIO * n_packed)
+    return text if limit is None else min(limit, text)
+
+
+def check_memory(file: Path, what: str, n_bytes: int) -> None:
+    """Reject what needs more memory than reading may take."""
+    limit = memory_limit()
+    if limit is not None and n_bytes > limit:
+        raise InputError(
+            f"{quoted(file)} is too large: {what} would need about {format_bytes(n_bytes)} of memory, and the limit "
+            f"is {format_bytes(limit)}, half of what is available"
+        )
+
+
+def check_room(file: Path, what: str, n_declared: int, n_room: int) -> None:
+    """Reject a file that declares more of something than it has room for."""
+    if n_declared > n_room:
+        raise InputError(
+            f"{quoted(file)} is damaged or cut short: it declares {n_declared:,} {what} and has room for {n_room:,}"
+        )
+
+
+def check_vertices(file: Path, n_vertices: int, n_content: int) -> None:
+    """Reject a file that declares many more vertices than its content can give edges to."""
+    limit = max(FREE_VERTICES, VERTICES_PER_BYTE * n_content)
+    if n_vertices > limit:
+        raise InputError(
+            f"{quoted(file)} declares {n_vertices:,} vertices, and the limit for {format_bytes(n_content)} of content "
+            f"is {limit:,}: a million, or {VERTICES_PER_BYTE} per byte if that is more"
+        )
+    check_memory(file, f"a graph of {n_vertices:,} vertices", _BYTES_PER_VERTEX * n_vertices)
+
 
 _CHUNK = 2**20
 
@@ -106,3 +169,42 @@ def decode(content: bytes, file: Path, what: str) -> str:
     except ValueError:
         raise ValueError(f"{quoted(file)} cannot be read as {what}: it is not a text file in UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted of a file: a variable by name, and a directed graph without its directions."""
+
+    variable: str | None = None
+    symmetrize: Symmetrize | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """An adjacency matrix, sparse or dense and not yet checked; names and positions of the vertices."""
+
+    matrix: Any
+    labels: Array | None = None
+    coords: FloatArray | None = None
+
+
+def label_array(names: Sequence[str], file: Path, n_content: int) -> Array:
+    """Return names as an array, in which each takes as much room as the longest.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+    file : pathlib.Path
+        Where they come from, for messages.
+    n_content : int
+        Bytes of the content of that file.
+    """
+    longest = max(names, key=len, default="")
+    n_bytes, limit = 4 * len(longest) * len(names), text_limit(n_content)
+    if n_bytes > limit:
+        raise InputError(
+            f"{quoted(file)} has {len(names):,} names of up to {len(longest):,} characters, which need "
+            f"{format_bytes(n_bytes)}, and the limit is {format_bytes(limit)}; the longest is {quoted(longest, 40)}"
+        )
+    return np.array(names, dtype=np.str_)

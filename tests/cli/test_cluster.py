@@ -65,7 +65,7 @@ def test_a_name_that_no_file_can_have_is_no_folder_of_parts(folder, capsys):
     ],
 )
 def test_clusters_that_are_not_there(folder, capsys, monkeypatch, options, message):
-    monkeypatch.setattr("cayleygsp.distributed.connection.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("cayleygsp.distributed.executor.CONNECT_SECONDS", 0.5)
     assert message in refused(
         capsys, "filter", "no-such-graph.mtx", "f.npy", "--pass", "heat:2", *options, "-o", "y.npy"
     )

@@ -4,8 +4,8 @@ import dask.array  # noqa: F401
 import numpy as np
 
 import cayleygsp as cg
-import cayleygsp.distributed.cluster
 import cayleygsp.distributed.dask_signals
+import cayleygsp.distributed.executor
 from cayleygsp.distributed import DistributedLaplacian
 
 dL = DistributedLaplacian.from_graph(cg.gallery.ring(12), 2, client="synchronous", partition="order")

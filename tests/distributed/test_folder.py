@@ -73,7 +73,7 @@ def test_parquet_and_text_together(tmp_path):
 
 
 def test_long_texts_are_read_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("cayleygsp.distributed.edge_pieces._TEXT_BYTES", 7)
+    monkeypatch.setattr("cayleygsp.distributed.building._TEXT_BYTES", 7)
     files = write_edges(tmp_path, cg.gallery.ring(12).W.toarray(), 2, weights=False)
     cut_edges(files, tmp_path / "parts", 3, partition="streaming")
     assert load(tmp_path / "parts").n_edges == 12

@@ -14,8 +14,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from cayleygsp.io import read_graph
-from cayleygsp.io.mat73 import is_hdf5
-from cayleygsp.io.matlab import open_variables
+from cayleygsp.io.matlab import is_hdf5, open_variables
 from tests.io.helpers import EDGES, W, refusal, write
 
 

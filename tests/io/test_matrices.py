@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from cayleygsp.io import read_graph
-from cayleygsp.io.content import Request
-from cayleygsp.io.matrix_market import read_mtx
+from cayleygsp.io.files import Request
+from cayleygsp.io.matrices import read_mtx
 from tests.io.helpers import W, read_text, refusal, write
 
 

@@ -13,8 +13,7 @@ from numpy.testing import assert_array_equal
 from cayleygsp import gallery
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_signal
-from cayleygsp.io.signals import ordered_signal, read_table_stream
-from cayleygsp.io.tables import Table, parse_table
+from cayleygsp.io.signals import Table, ordered_signal, parse_table, read_table_stream
 
 PATH = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
 NAMED = Graph(PATH, labels=["ann", "bob", "cy"])

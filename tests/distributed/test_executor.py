@@ -17,7 +17,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 import cayleygsp as cg
 from cayleygsp.distributed import DistributedLaplacian
-from cayleygsp.distributed.connection import executor_of
+from cayleygsp.distributed.executor import executor_of
 from tests.distributed.clusters import copied_workers
 
 GRID = cg.gallery.grid(24, 40)
@@ -162,7 +162,7 @@ def test_kept_states_have_a_copy_on_another_worker_for_any_number_of_parts(clien
 
 
 def test_large_signals_go_through_files_that_workers_see(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("cayleygsp.distributed.cluster._SMALL_BYTES", 100)
+    monkeypatch.setattr("cayleygsp.distributed.executor._SMALL_BYTES", 100)
     f = np.random.default_rng(0).standard_normal(GRID.n_vertices)
     here = tmp_path / "here"
     here.mkdir()
@@ -189,7 +189,7 @@ def test_the_client_need_not_be_the_current_one(client, monkeypatch):
 
 
 def test_work_that_is_broken_off_leaves_no_files(client, monkeypatch):
-    monkeypatch.setattr("cayleygsp.distributed.cluster._SMALL_BYTES", 100)
+    monkeypatch.setattr("cayleygsp.distributed.executor._SMALL_BYTES", 100)
     dL = DistributedLaplacian.from_graph(GRID, 2, client=client, degrees_per_exchange=2, keep_every=4)
 
     def stop(degree, of):
@@ -299,7 +299,7 @@ def test_a_killed_worker_costs_no_more_than_the_degrees_since_states_were_kept(c
 
 
 def test_workers_that_are_all_lost_together_cost_the_work_and_not_the_answer(client, slow, monkeypatch):
-    monkeypatch.setattr("cayleygsp.distributed.cluster._PATIENCE", 0.2)
+    monkeypatch.setattr("cayleygsp.distributed.executor._PATIENCE", 0.2)
     dL, heat, f, wanted = slow
     killed = []
 
@@ -322,7 +322,7 @@ def test_a_folder_that_workers_do_not_see(client, tmp_path, monkeypatch):
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("cayleygsp.distributed.connection.CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("cayleygsp.distributed.executor.CONNECT_SECONDS", 1.0)
     with pytest.raises(ConnectionError, match=r"no scheduler answers at 'tcp://127.0.0.1:9'"):
         DistributedLaplacian.from_graph(GRID, 2, client="tcp://127.0.0.1:9")
     with pytest.raises(TypeError, match=r"`client` must be a distributed\.Client, the address of a scheduler"):

@@ -12,9 +12,9 @@ import pytest
 import scipy.io
 from scipy import sparse
 
-from cayleygsp.io import limits, read_graph, read_signal
+from cayleygsp.io import files, read_graph, read_signal
 from cayleygsp.io.edge_lists import read_edge_stream
-from cayleygsp.io.limits import check_memory, check_room, check_vertices
+from cayleygsp.io.files import check_memory, check_room, check_vertices
 from tests.io.helpers import peak_memory, refusal, write
 
 SMALL = 8 * 2**20  # bytes that refusing a file may take
@@ -124,7 +124,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_small_file_that_declares_a_lot_is_refused_in_little_memory(tmp_path, name, monkeypatch):
     # A machine with 16 TiB: what the file can hold must be enough to refuse it.
-    monkeypatch.setattr(limits, "available_memory", lambda: 2**44)
+    monkeypatch.setattr(files, "available_memory", lambda: 2**44)
     ending, message = HOSTILE[name]
     file = hostile(name, tmp_path / f"bomb{ending}")
     text, peak = peak_memory(refusal, file)
@@ -133,17 +133,17 @@ def test_small_file_that_declares_a_lot_is_refused_in_little_memory(tmp_path, na
 
 
 def test_gzip_that_expands_a_thousandfold_is_refused_on_the_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "FREE_TEXT", 2**20)
+    monkeypatch.setattr(files, "FREE_TEXT", 2**20)
     file = tmp_path / "bomb.txt.gz"
     file.write_bytes(gzip.compress(b"0 1\n" * 2**24, 1))
-    limit = max(2**20, limits.TEXT_RATIO * file.stat().st_size)
+    limit = max(2**20, files.TEXT_RATIO * file.stat().st_size)
     text, peak = peak_memory(refusal, file)
     assert "is too large: its content is more than" in text
     assert peak < 3 * limit + SMALL
 
 
 def test_gzip_stops_where_the_graph_would_not_fit(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "available_memory", lambda: 50 * 2**20)
+    monkeypatch.setattr(files, "available_memory", lambda: 50 * 2**20)
     file = tmp_path / "bomb.txt.gz"
     file.write_bytes(gzip.compress(b"0 1\n" * 2**22, 1))
     text, peak = peak_memory(refusal, file)
@@ -159,7 +159,7 @@ def test_gzip_within_the_limit_is_read(tmp_path):
 def test_packed_arrays_that_do_not_fit_are_refused(tmp_path, monkeypatch):
     file = npz(tmp_path / "zeros.npz", **(one_entry("csr", 1) | {"data": np.zeros(4 * 2**20)}))
     assert file.stat().st_size < 100_000
-    monkeypatch.setattr(limits, "available_memory", lambda: 16 * 2**20)
+    monkeypatch.setattr(files, "available_memory", lambda: 16 * 2**20)
     text, peak = peak_memory(refusal, file)
     assert "of memory, and the limit is 8 MiB, half of what is available" in text
     assert peak < SMALL
@@ -168,7 +168,7 @@ def test_packed_arrays_that_do_not_fit_are_refused(tmp_path, monkeypatch):
 def test_packed_mat_that_does_not_fit_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "zeros.mat"
     scipy.io.savemat(file, {"W": np.zeros((1500, 1500))}, do_compression=True)
-    monkeypatch.setattr(limits, "available_memory", lambda: 16 * 2**20)
+    monkeypatch.setattr(files, "available_memory", lambda: 16 * 2**20)
     text, peak = peak_memory(refusal, file)
     assert "of memory, and the limit is 8 MiB" in text
     assert peak < SMALL
@@ -177,7 +177,7 @@ def test_packed_mat_that_does_not_fit_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("sparse_matrix", [False, True])
 def test_hdf5_that_declares_more_than_it_stores_is_refused(tmp_path, monkeypatch, sparse_matrix):
     h5py = pytest.importorskip("h5py")
-    monkeypatch.setattr(limits, "available_memory", lambda: 2**44)
+    monkeypatch.setattr(files, "available_memory", lambda: 2**44)
     file = tmp_path / "bomb.mat"
     with h5py.File(file, "w", userblock_size=512) as root:
         if sparse_matrix:
@@ -222,7 +222,7 @@ def test_vertices_without_edges_are_allowed_within_reason(tmp_path):
 
 
 def test_plain_files_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "available_memory", lambda: 100_000)
+    monkeypatch.setattr(files, "available_memory", lambda: 100_000)
     text = "".join(f"{i} {i + 1}\n" for i in range(1000))
     for name, content in (
         ("a.txt", text),
@@ -235,7 +235,7 @@ def test_plain_files_that_need_more_memory_than_there_is_are_refused(tmp_path, m
 
 
 def test_streams_are_read_up_to_the_limit_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "available_memory", lambda: 50 * 2**20)
+    monkeypatch.setattr(files, "available_memory", lambda: 50 * 2**20)
 
     class Endless:
         def read(self, n):
@@ -250,7 +250,7 @@ def test_signals_obey_the_same_rule(tmp_path, monkeypatch):
     signal = write(tmp_path / "f.npy", npy_header((2, 10**9)) + b"\0" * 8)
     with pytest.raises(ValueError, match=r"f\.npy' is damaged or cut short: it declares 16,000,000,000 bytes"):
         read_signal(signal, graph)
-    monkeypatch.setattr(limits, "available_memory", lambda: 100_000)
+    monkeypatch.setattr(files, "available_memory", lambda: 100_000)
     with pytest.raises(ValueError, match=r"f\.csv' is too large: its content would need about .* of memory"):
         read_signal(write(tmp_path / "f.csv", "1\n" * 10_000), graph)
     with pytest.raises(ValueError, match=r"f\.csv' is too large: its content would need about .* of memory"):
@@ -258,7 +258,7 @@ def test_signals_obey_the_same_rule(tmp_path, monkeypatch):
 
 
 def test_rules_name_file_size_and_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "available_memory", lambda: 2**31)
+    monkeypatch.setattr(files, "available_memory", lambda: 2**31)
     file = tmp_path / "a"
     check_memory(file, "it", 2**30)
     with pytest.raises(

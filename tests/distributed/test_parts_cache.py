@@ -1,6 +1,6 @@
 """What a process keeps of the parts that it has worked on."""
 
-from cayleygsp.distributed.worker_cache import WorkerCache
+from cayleygsp.distributed.parts import WorkerCache
 
 
 class Thing:

@@ -12,10 +12,8 @@ from scipy import sparse
 from cayleygsp._rounding import rounded_up
 from cayleygsp._typing import FloatArray, IntArray, LaplacianKind
 from cayleygsp.distributed.executor import Executor, Handle
-from cayleygsp.distributed.local_matrix import imports, laplacian_rows, region
-from cayleygsp.distributed.parts import Part, Store
-from cayleygsp.distributed.series import Exchange
-from cayleygsp.distributed.worker_cache import CACHE, cache_bytes
+from cayleygsp.distributed.parts import CACHE, Part, Store, cache_bytes, imports, laplacian_rows, region
+from cayleygsp.distributed.recurrence import Exchange
 from cayleygsp.spectrum import POWER_STEPS, LanczosBound, bound_by_ritz
 
 
