@@ -10,7 +10,7 @@ from torch import Tensor
 
 from analysis._jacobi_basis import jacobi_basis
 from cayleygsp.nn import CayleyConv, GraphLaplacian
-from cayleygsp.nn.exact import mix_frequencies
+from cayleygsp.nn.ops.exact import mix_frequencies
 
 
 class SpectralJacobiConv(CayleyConv):

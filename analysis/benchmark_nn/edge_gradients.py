@@ -20,7 +20,7 @@ from analysis.benchmark_nn.settings import EDGE_LIMIT, TERMS, Sizes
 from cayleygsp import gallery
 from cayleygsp._typing import Array
 from cayleygsp.nn import ChebConv
-from cayleygsp.nn.device_step import torch_operations
+from cayleygsp.nn.modes import torch_operations
 
 # Terms of the short and the long series whose memory is compared.
 SHORT, LONG = 13, 222

@@ -9,7 +9,7 @@ import numpy as np
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, SWEEPS
 from analysis._settings import check_nonnegative_settings, check_positive_settings
 from cayleygsp._validation import check_choice
-from cayleygsp.nn.framed_conv import COEFFICIENTS, PARAMETRIZATIONS
+from cayleygsp.nn.layers.learned_filters import COEFFICIENTS, PARAMETRIZATIONS
 
 MODELS = (EXACT, *(f"jacobi {K}" for K in SWEEPS), CHEBYSHEV, CHEBNET)
 

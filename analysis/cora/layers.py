@@ -14,10 +14,10 @@ from analysis.cora.data import Inputs, by_rows
 from cayleygsp.engine.compiling import compiled
 from cayleygsp.engine.sparse_products import transposed_product
 from cayleygsp.nn import CayleyConv
-from cayleygsp.nn.coefficients import basis_at
-from cayleygsp.nn.combine_op import combine_terms
-from cayleygsp.nn.conv_op import cheb_conv
-from cayleygsp.nn.sparse_signals import sparse_product
+from cayleygsp.nn.ops.coefficients import basis_at
+from cayleygsp.nn.ops.combine import combine_terms
+from cayleygsp.nn.ops.series import cheb_conv
+from cayleygsp.nn.ops.sparse_products import sparse_product
 
 
 class SparseDropout(nn.Module):

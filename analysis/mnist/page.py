@@ -8,7 +8,7 @@ from analysis._tables import markdown_table
 from analysis.mnist.costs import ROUNDS
 from analysis.mnist.results import accuracy_table, cost_table, findings
 from analysis.mnist.settings import EXACT
-from cayleygsp.nn.framed_conv import COEFFICIENTS, ORTHOGONAL
+from cayleygsp.nn.layers.learned_filters import COEFFICIENTS, ORTHOGONAL
 
 _LEARNED = {
     COEFFICIENTS: "the coefficients themselves, as in the paper, by the series and by the Jacobi scheme alike",

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from analysis._settings import check_nonnegative_settings, check_positive_settings
-from cayleygsp.nn.framed_conv import COEFFICIENTS, PARAMETRIZATIONS
+from cayleygsp.nn.layers.learned_filters import COEFFICIENTS, PARAMETRIZATIONS
 
 MNIST, DRAWN = "mnist", "drawn"
 

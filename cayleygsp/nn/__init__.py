@@ -23,16 +23,14 @@ except ModuleNotFoundError as error:
         "cayleygsp"
     ) from error
 
-from cayleygsp.nn.cayley_conv import CayleyConv
-from cayleygsp.nn.cheb_conv import ChebConv
-from cayleygsp.nn.chebyshev_features import ChebyshevFeatures
-from cayleygsp.nn.eigenbasis_features import EigenbasisFeatures
+from cayleygsp.nn.features import ChebyshevFeatures, EigenbasisFeatures, JacobiFeatures
 from cayleygsp.nn.graph.laplacian import GraphLaplacian
-from cayleygsp.nn.jacobi_features import JacobiFeatures
+from cayleygsp.nn.layers.cayley_conv import CayleyConv
+from cayleygsp.nn.layers.cheb_conv import ChebConv
 from cayleygsp.nn.layers.graclus_pooling import GraclusPooling
+from cayleygsp.nn.layers.learned_filters import parameter_groups
 from cayleygsp.nn.layers.precomputed import PrecomputedCayleyConv
-from cayleygsp.nn.optimizer_groups import parameter_groups
-from cayleygsp.nn.spectral_conv import SpectralConv
+from cayleygsp.nn.layers.spectral_conv import SpectralConv
 
 __all__ = [
     "CayleyConv",

@@ -8,10 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.coefficients import CAYLEY, CAYLEY_REAL, order_of, zoom_of
-from cayleygsp.nn.forward_mode import reject_learned_graph
 from cayleygsp.nn.graph.laplacian import GraphLaplacian
+from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.modes import reject_learned_graph, uses_loops
+from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, order_of, zoom_of
+from cayleygsp.nn.ops.jacobi import DifferentiableSweeps
+from cayleygsp.nn.ops.recurrence import terms
+from cayleygsp.responses.basis import basis_size, power_basis, power_coefficients, power_samples, zoom_derivative
 
 
 class Features(ABC):
@@ -172,3 +177,284 @@ def as_columns(x: Tensor) -> Tensor:
 def chosen(columns: Tensor, index: Tensor | None) -> Tensor:
     """Return some of the signals, shape (n, k, channels)."""
     return columns if index is None else columns[:, index]
+
+
+class ChebyshevFeatures(Features):
+    r"""The terms :math:`T_k(\tilde\Delta) X`, k ≤ K, of inputs that do not change in training.
+
+    Every Cayley filter of order up to r with a zoom up to ``max_zoom`` is a combination of them, within ``tol``. They
+    take K + 1 times the memory of X.
+
+    Parameters
+    ----------
+    x : Tensor, shape (n, channels)
+        Signals on the vertices.
+    laplacian : GraphLaplacian or cayleygsp.Laplacian
+        The graph.
+    order : int
+        Largest order r.
+    max_zoom : float
+        Largest zoom h that training may reach.
+    tol : float
+        Largest error of each basis function, which is of size 2.
+
+    Attributes
+    ----------
+    features : Tensor, shape (n, K + 1, channels)
+        The terms.
+    lmax : float
+        The upper bound of the spectrum that they are scaled by.
+    n_samples : int
+        Chebyshev points that the coefficients of filters are computed from.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.nn import ChebyshevFeatures, PrecomputedCayleyConv
+    >>> L = cg.laplacian(cg.gallery.ring(100), "normalized")
+    >>> features = ChebyshevFeatures(torch.ones(100, 2), L, order=3, max_zoom=4.0)
+    >>> features
+    ChebyshevFeatures(n_vertices=100, channels=2, degree=37, order=3, max_zoom=4)
+    >>> layer = PrecomputedCayleyConv(2, 5, order=3)
+    >>> layer(features, torch.tensor([7, 12, 80])).shape
+    torch.Size([3, 5])
+    """
+
+    def __init__(
+        self,
+        x: Tensor,
+        laplacian: GraphLaplacian | Laplacian,
+        order: int,
+        max_zoom: float,
+        *,
+        tol: float = 1e-4,
+    ) -> None:
+        x = check_signals(x, 2, "(n, channels)")
+        laplacian = check_laplacian(laplacian, x.shape[0], x.device)
+        self.order = check_integer(order, "order", at_least=1)
+        self.max_zoom = check_positive(max_zoom, "max_zoom")
+        self.tol = check_positive(tol, "tol")
+        self.normalization = laplacian.normalization
+        self.lmax = float(laplacian.lmax.max()) if laplacian.bound is None else laplacian.bound
+        n_terms = self._terms_for(self.order, self.max_zoom)
+        self.n_samples = power_samples(self.order + 1, self.max_zoom, self.lmax, tol=self.tol)
+        graph = laplacian.tensors(x.dtype, own_scale=False)
+        self.features = terms(graph, x[None], None, n_terms)[0]
+        self.channels = x.shape[1]
+
+    def _terms_for(self, order: int, zoom: float) -> int:
+        """Return how many terms filters of this order and zoom, and their derivatives in the zoom, need."""
+        return power_coefficients(order + 1, zoom, self.lmax, tol=self.tol).coeffs.shape[1]
+
+    def covers(self, order: int, zoom: float) -> bool:
+        """Return whether the terms are enough for filters of this order and zoom.
+
+        Parameters
+        ----------
+        order : int
+            r.
+        zoom : float
+            h.
+        """
+        return self._terms_for(order, zoom) <= self.features.shape[1]
+
+    def check_zoom(self, order: int, zoom: float) -> None:
+        """Reject a zoom that is larger than the terms cover."""
+        if not self.covers(order, zoom):
+            raise ValueError(
+                f"the zoom has grown to {zoom:.4g} and order {order} needs more terms than the "
+                f"{self.features.shape[1]} of `features`: compute them with a larger max_zoom (it was "
+                f"{self.max_zoom:g} for order {self.order})"
+            )
+
+    def mix(self, weight: Tensor, log_zoom: Tensor, index: Tensor | None, *, real: bool) -> Tensor:
+        r"""Filter on some vertices: the sum over k of :math:`T_k(\tilde\Delta) X V_k`, V_k the sum of a_bk(h) W_b."""
+        order = order_of(CAYLEY_REAL if real else CAYLEY, weight.shape[0])
+        n_terms = self.features.shape[1]
+        a = differentiable_series(log_zoom, order, self.lmax, n_terms, self.n_samples, real=real)
+        V = torch.einsum("obk,bio->kio" if log_zoom.dim() else "bk,bio->kio", a, weight.double())
+        rows = self.features if index is None else self.features[index]
+        V = V.to(weight.dtype)
+        return rows.to(V.dtype).flatten(1) @ V.flatten(0, 1)
+
+    def to(self, *args: Any, **kwargs: Any) -> ChebyshevFeatures:
+        """Move or cast the terms, as ``Tensor.to`` does; returns itself."""
+        self.features = self.features.to(*args, **kwargs)
+        return self
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return self.features[index]
+
+    def __len__(self) -> int:
+        return int(self.features.shape[0])
+
+    def __repr__(self) -> str:
+        n, n_terms, channels = self.features.shape
+        return (
+            f"ChebyshevFeatures(n_vertices={n}, channels={channels}, degree={n_terms - 1}, order={self.order}, "
+            f"max_zoom={self.max_zoom:g})"
+        )
+
+
+class EigenbasisFeatures(BlockFeatures):
+    r"""The spectrum :math:`\Phi^\top X` of many signals that do not change in training, for the method "exact".
+
+    A step multiplies it with the basis functions and with Φ; neither a product with :math:`\Phi^\top` nor a way back
+    is needed. The signals take as much memory as they do, the eigenbasis that of a dense matrix: for small graphs.
+
+    Parameters
+    ----------
+    x : Tensor, shape (n_signals, n, channels)
+        Signals on one graph.
+    laplacian : GraphLaplacian or cayleygsp.Laplacian
+        The graph.
+
+    Attributes
+    ----------
+    eigenvalues : Tensor, shape (n,)
+        λ, in double precision.
+    eigenvectors : Tensor, shape (n, n)
+        Φ, in the precision of x.
+    spectrum : Tensor, shape (n, n_signals, channels)
+        :math:`\Phi^\top X`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.nn import EigenbasisFeatures, PrecomputedCayleyConv
+    >>> L = cg.laplacian(cg.gallery.ring(20), "normalized")
+    >>> features = EigenbasisFeatures(torch.ones(100, 20, 1), L)
+    >>> features
+    EigenbasisFeatures(n_signals=100, n_vertices=20, channels=1)
+    >>> layer = PrecomputedCayleyConv(1, 8, order=3)
+    >>> layer(features, torch.tensor([7, 12, 80])).shape
+    torch.Size([3, 20, 8])
+    """
+
+    def __init__(self, x: Tensor, laplacian: GraphLaplacian | Laplacian) -> None:
+        x = check_signals(x, 3, "(n_signals, n, channels)")
+        laplacian = check_laplacian(laplacian, x.shape[1], x.device)
+        self.normalization = laplacian.normalization
+        _, self.n_vertices, self.channels = x.shape
+        lam, Phi = laplacian.eigenbasis()
+        self.eigenvalues = lam.clamp(min=0.0)
+        self.eigenvectors = Phi.to(x.dtype)
+        columns = as_columns(x)
+        # on the host, once
+        spectrum = self.eigenvectors.cpu().numpy().T @ columns.flatten(1).cpu().numpy()
+        self.spectrum = torch.from_numpy(spectrum).to(x.device).view_as(columns)
+
+    def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return blocks of filtered signals and their derivatives; see ``BlockFeatures.blocks``."""
+        basis = power_basis(order + 1, zoom * self.eigenvalues.cpu().numpy(), real=real)
+        functions, derivative = (torch.from_numpy(a).to(like) for a in (basis, zoom_derivative(order, real=real)))
+        spectrum = chosen(self.spectrum, index).to(like)
+        spread = spectrum[..., None] * functions[:, None, None, :]
+        return (self.eigenvectors.to(like) @ spread.flatten(1)).view(spread.shape), derivative
+
+    def to(self, *args: Any, **kwargs: Any) -> EigenbasisFeatures:
+        """Move or cast, as ``Tensor.to`` does; returns itself."""
+        self.eigenvectors = self.eigenvectors.to(*args, **kwargs)
+        self.spectrum = self.spectrum.to(*args, **kwargs)
+        return self
+
+    def __len__(self) -> int:
+        return int(self.spectrum.shape[1])
+
+    def __repr__(self) -> str:
+        return f"EigenbasisFeatures(n_signals={len(self)}, n_vertices={self.n_vertices}, channels={self.channels})"
+
+
+class JacobiFeatures(BlockFeatures):
+    r"""Many signals that do not change in training, for the paper's Jacobi scheme: the method "jacobi" for them.
+
+    Values and derivatives in log h go through the sweeps together, so that nothing is recorded and no sweep is gone
+    back through.
+
+    Parameters
+    ----------
+    x : Tensor, shape (n_signals, n, channels)
+        Signals on one graph.
+    laplacian : GraphLaplacian or cayleygsp.Laplacian
+        The graph.
+    n_iter : int
+        Sweeps after the start vector.
+
+    Attributes
+    ----------
+    columns : Tensor, shape (n, n_signals, channels)
+        The signals, vertices first.
+    n_iter : int
+        Sweeps.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.nn import JacobiFeatures, PrecomputedCayleyConv
+    >>> L = cg.laplacian(cg.gallery.ring(20), "normalized")
+    >>> features = JacobiFeatures(torch.ones(100, 20, 1), L, n_iter=5)
+    >>> features
+    JacobiFeatures(n_signals=100, n_vertices=20, channels=1, n_iter=5)
+    >>> PrecomputedCayleyConv(1, 8, order=3)(features, torch.tensor([7, 12, 80])).shape
+    torch.Size([3, 20, 8])
+    """
+
+    def __init__(self, x: Tensor, laplacian: GraphLaplacian | Laplacian, n_iter: int = 10) -> None:
+        x = check_signals(x, 3, "(n_signals, n, channels)")
+        laplacian = check_laplacian(laplacian, x.shape[1], x.device)
+        self.n_iter = check_integer(n_iter, "n_iter", at_least=0)
+        self.normalization = laplacian.normalization
+        _, self.n_vertices, self.channels = x.shape
+        self.columns = as_columns(x)
+        self._graph = laplacian.tensors(laplacian.values.dtype, own_scale=False)
+
+    def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return blocks of filtered signals and their derivatives; see ``BlockFeatures.blocks``."""
+        columns = chosen(self.columns, index).to(like)
+        compute = _blocks_by_loops if uses_loops(columns) else blocks_by_torch
+        blocks = compute(self._graph, zoom, columns.flatten(1), order, self.n_iter)
+        if real:
+            blocks = blocks[:, :, [0, *range(1, 4 * order + 1, 2)]]
+        size = basis_size(order, real=real)
+        derivative = like.new_zeros((size, 2 * size - 1))
+        derivative[1:, size:] = torch.eye(size - 1, device=like.device)
+        return blocks.view(*columns.shape, 2 * size - 1), derivative
+
+    def to(self, *args: Any, **kwargs: Any) -> JacobiFeatures:
+        """Move or cast, as ``Tensor.to`` does; returns itself."""
+        self.columns = self.columns.to(*args, **kwargs)
+        self._graph = GraphTensors(*(t.to(self.columns.device) for t in self._graph.tensors()))
+        return self
+
+    def __len__(self) -> int:
+        return int(self.columns.shape[1])
+
+    def __repr__(self) -> str:
+        sizes = f"n_signals={len(self)}, n_vertices={self.n_vertices}, channels={self.channels}"
+        return f"JacobiFeatures({sizes}, n_iter={self.n_iter})"
+
+
+def _blocks_by_loops(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
+    """Return x, the parts of all powers, and their derivatives, shape (n, m, 4r + 1), by compiled loops."""
+    from cayleygsp.engine.jacobi_powers import jacobi_blocks
+
+    diagonal, columns = graph.diagonal.double().numpy(), x.contiguous().numpy()
+    packed = graph.to(x.dtype).packed()
+    return torch.from_numpy(jacobi_blocks(packed, diagonal, zoom, columns, order, n_iter, torch.get_num_threads()))
+
+
+def blocks_by_torch(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
+    """Do what the compiled loops do with torch operations, on any device."""
+    here = GraphTensors(*graph[:2], *(t.to(x.dtype) for t in graph[2:5]))
+    solve = DifferentiableSweeps(here, x.new_tensor(zoom), n_iter, with_derivative=True)
+    zero = torch.zeros_like(x)
+    y = torch.stack([x, zero, zero, zero], dim=1)
+    values, derivatives = [x], []
+    for _ in range(order):
+        y = solve(y)
+        values += [2 * y[:, 0], -2 * y[:, 1]]
+        derivatives += [2 * y[:, 2], -2 * y[:, 3]]
+    return torch.stack(values + derivatives, dim=2)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.parameter import Parameter
 
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.inference import outside_inference
+from cayleygsp.nn.modes import outside_inference
 
 # Integers of the size of the numbers of a tensor, as which their bits are read.
 _BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

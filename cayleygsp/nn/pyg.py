@@ -13,10 +13,10 @@ from torch import Tensor
 from torch.nn import Module
 from torch_geometric.nn.conv import MessagePassing
 
-from cayleygsp.nn import cayley_conv, cheb_conv
 from cayleygsp.nn.graph.tensors import GraphTensors
-from cayleygsp.nn.layer import HALF, GraphConv, one_kind_of_vertices
-from cayleygsp.nn.precision import full_precision
+from cayleygsp.nn.layers import cayley_conv, cheb_conv
+from cayleygsp.nn.layers.base import HALF, GraphConv, one_kind_of_vertices
+from cayleygsp.nn.modes import full_precision
 
 
 def masked_conv(
@@ -130,7 +130,7 @@ class _Explained(GraphConv, MessagePassing):
         Parameters
         ----------
         x, edge_index, edge_weight, batch, lambda_max
-            Those of :meth:`cayleygsp.nn.layer.GraphConv.forward`.
+            Those of :meth:`cayleygsp.nn.layers.base.GraphConv.forward`.
         """
         if self.explain and self._edge_mask is not None:
             mask = self._edge_mask.sigmoid() if self._apply_sigmoid else self._edge_mask

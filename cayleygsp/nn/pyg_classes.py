@@ -9,7 +9,7 @@ from abc import ABCMeta
 from typing import Any
 
 # The layers of this package that PyTorch Geometric can take for its own.
-_LAYERS = {("cayleygsp.nn.cayley_conv", "CayleyConv"), ("cayleygsp.nn.cheb_conv", "ChebConv")}
+_LAYERS = {("cayleygsp.nn.layers.cayley_conv", "CayleyConv"), ("cayleygsp.nn.layers.cheb_conv", "ChebConv")}
 
 
 def with_message_passing(cls: type[Any]) -> type[Any]:

@@ -14,7 +14,7 @@ from cayleygsp.nn.graph.build import asks_for_gradient, build_laplacian, entries
 from cayleygsp.nn.graph.edges import as_edges, check_edges, given_lmax
 from cayleygsp.nn.graph.laplacian_state import check_given_lmax, check_state
 from cayleygsp.nn.graph.tensors import GraphTensors
-from cayleygsp.nn.inference import outside_inference
+from cayleygsp.nn.modes import outside_inference
 
 NORMALIZATIONS: dict[str | None, LaplacianKind] = {"sym": "normalized", None: "combinatorial"}
 

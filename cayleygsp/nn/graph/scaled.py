@@ -30,7 +30,7 @@ from cayleygsp.nn.graph.build import asks_for_gradient, entries_of_edges
 from cayleygsp.nn.graph.edges import as_arrays, as_edges, assert_on_device, check_edges, given_lmax, reject_values
 from cayleygsp.nn.graph.laplacian_state import reject_low_lmax
 from cayleygsp.nn.graph.tensors import GraphTensors, transposed_pattern
-from cayleygsp.nn.inference import outside_inference
+from cayleygsp.nn.modes import outside_inference
 
 KINDS = {None: PLAIN, "sym": SYMMETRIC, "rw": RANDOM_WALK}
 
@@ -44,7 +44,7 @@ Parts = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
 class ScaledLaplacian:
-    """A scaled Laplacian as :func:`cayleygsp.nn.conv_op.cheb_conv` takes it.
+    """A scaled Laplacian as :func:`cayleygsp.nn.ops.series.cheb_conv` takes it.
 
     Attributes
     ----------

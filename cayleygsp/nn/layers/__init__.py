@@ -1,1 +1,1 @@
-"""The layers, a file for each."""
+"""The layers, one per file, and what all of them share."""

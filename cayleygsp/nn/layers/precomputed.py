@@ -6,9 +6,9 @@ from typing import Any
 
 from torch import Tensor
 
-from cayleygsp.nn.cayley_conv import CayleyConv
 from cayleygsp.nn.features import Features
-from cayleygsp.nn.precision import full_precision
+from cayleygsp.nn.layers.cayley_conv import CayleyConv
+from cayleygsp.nn.modes import full_precision
 
 
 class PrecomputedCayleyConv(CayleyConv):

@@ -11,7 +11,7 @@ import cayleygsp as cg
 from cayleygsp.coarsening import coarsen
 from cayleygsp.nn.graph import eigenpairs as eigenpairs_file
 from cayleygsp.nn.graph.eigenpairs import first_eigenpairs
-from cayleygsp.nn.spectral_conv import SpectralConv
+from cayleygsp.nn.layers.spectral_conv import SpectralConv
 from tests.nn.helpers import signals
 from tests.strategies import laplacians
 

@@ -1,0 +1,353 @@
+"""What the layers share: how a graph is given, channels that are found at the first call, checks of the input."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import Parameter, UninitializedParameter
+
+from cayleygsp._validation import check_integer
+from cayleygsp.filters.info import ConvergenceWarning
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.nn.graph.build import asks_for_gradient
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian
+from cayleygsp.nn.graph.scaled import ScaledLaplacian
+from cayleygsp.nn.graph_key import GraphKey
+from cayleygsp.nn.modes import full_precision, outside_inference
+from cayleygsp.nn.prepared_graphs import PREPARED
+from cayleygsp.nn.pyg_classes import LayerType, restored, without_message_passing
+
+
+def check_floating(x: Any) -> None:
+    """Reject signals that are no tensor of real floating point numbers."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"`x` must be a tensor, got {type(x).__name__}")
+    if not x.is_floating_point():
+        raise TypeError(f"`x` must hold floating point numbers, got dtype {x.dtype}")
+
+
+def check_finite(x: Tensor) -> None:
+    """Reject signals that are not finite; on the CPU alone, where nobody has to wait for a device.
+
+    Under torch.compile and within transforms of functions such as vmap there are no numbers to look at.
+    """
+    if x.device.type != "cpu" or torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x):
+        return
+    values = x.detach() if x.layout == torch.strided else _stored_values(x.detach())
+    total = float(values.sum())
+    if not math.isfinite(total) and not bool(torch.isfinite(values).all()):
+        first = (~torch.isfinite(values)).nonzero()[0].tolist()
+        raise ValueError(f"`x` must be finite, got {values[tuple(first)].item()} at {first}")
+
+
+def _stored_values(x: Tensor) -> Tensor:
+    """Return the numbers that a sparse tensor holds."""
+    return x._values() if x.layout == torch.sparse_coo else x.values()
+
+
+# Signals of lower precision than the layers compute in.
+HALF = (torch.bfloat16, torch.float16)
+
+
+class GraphConv(nn.Module, metaclass=LayerType):
+    """Base of the layers.
+
+    A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight``, ``prepare`` and ``convolve``.
+    Where PyTorch Geometric has been imported, a layer is one of its ``MessagePassing`` modules too, so that its tools
+    know it for what it is.
+    """
+
+    weight: Tensor
+    bias: Parameter | None
+    order: int
+
+    # How edges are made into a Laplacian: which row of ``edge_index`` says the row of an entry, whether each graph has
+    # a scale of its own, whether both directions of an edge are needed. Layers with the same conventions share graphs.
+    row_of_edges, own_scale, undirected = 0, False, True
+
+    def __init__(self, in_channels: int, out_channels: int, normalization: str | None, bias: bool) -> None:
+        super().__init__()
+        if in_channels != -1:
+            in_channels = check_integer(in_channels, "in_channels", at_least=1)
+        self.in_channels = in_channels
+        self.out_channels = check_integer(out_channels, "out_channels", at_least=1)
+        self.normalization = normalization
+        if bias:
+            self.bias = Parameter(torch.empty(self.out_channels))
+        else:
+            self.register_parameter("bias", None)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return how to pickle and copy the layer: by the class that is there with and without PyTorch Geometric."""
+        state = cast(tuple[Any, ...], super().__reduce_ex__(protocol))[2]
+        return restored, (without_message_passing(type(self)),), state
+
+    @abstractmethod
+    def weight_shape(self, in_channels: int) -> tuple[int, ...]:
+        """Return the shape of the weights."""
+
+    @abstractmethod
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights again.
+
+        Parameters
+        ----------
+        generator : torch.Generator, optional
+            Source of random numbers; torch's global one by default.
+        """
+
+    @abstractmethod
+    def draw_weight(self, generator: torch.Generator | None = None) -> None:
+        """Draw ``weight`` again and leave all other parameters as they are."""
+
+    @abstractmethod
+    def prepare(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> GraphLaplacian | ScaledLaplacian:
+        """Return the matrix of given edges."""
+
+    @abstractmethod
+    def convolve(self, x: Tensor, laplacian: Any) -> Tensor:
+        """Filter signals of shape (batch, n, in_channels)."""
+
+    @abstractmethod
+    def taps(self, laplacian: Any) -> Tensor:
+        """Return the weights of all terms of the polynomial of the scaled Laplacian, shape (n_terms, in, out)."""
+
+    def convolve_sparse(self, x: Tensor, laplacian: Any) -> Tensor:
+        """Filter sparse signals of shape (n, in_channels); by default as dense ones."""
+        return self.convolve(x.to_dense()[None], laplacian)[0]
+
+    @property
+    def parameter(self) -> Parameter:
+        """A parameter whose precision and device are those of the layer."""
+        return cast(Parameter, self.weight)
+
+    def _make_weight(self) -> None:
+        """Register the weights; with unknown input channels they get their shape at the first call."""
+        if self.in_channels == -1:
+            self.register_parameter("weight", cast(Parameter, UninitializedParameter()))
+        else:
+            self.weight = Parameter(torch.empty(self.weight_shape(self.in_channels)))
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the number of input channels is not known yet."""
+        return isinstance(self.weight, UninitializedParameter)
+
+    def materialize(self, in_channels: int) -> None:
+        """Draw the weights of a lazy layer whose number of input channels is now known."""
+        with outside_inference():
+            self._give_shape(in_channels)
+            self.draw_weight()
+
+    def _give_shape(self, in_channels: int) -> None:
+        """Make room for the weights of a lazy layer, without numbers."""
+        assert isinstance(self.weight, UninitializedParameter)
+        self.in_channels = in_channels
+        self.weight.materialize(self.weight_shape(in_channels))
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        with self._without_weight() if self.is_lazy else nullcontext():  # it has nothing to save
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
+        name = prefix + "weight"
+        given = state_dict.get(name)
+        refused = False
+        if self.is_lazy and given is not None:
+            in_channels = given.shape[-2] if isinstance(given, Tensor) and given.dim() > 1 else 0
+            refused = in_channels == 0 or tuple(given.shape) != self.weight_shape(in_channels)
+            if not refused:
+                with outside_inference():
+                    self._give_shape(in_channels)
+        if refused:  # as torch says it; the layer stays lazy
+            shape, wanted = tuple(getattr(given, "shape", ())), self.weight_shape(-1)
+            args[-1].append(
+                f"size mismatch for {name}: got shape {shape}, the layer needs {wanted}, -1 being any number"
+            )
+            del state_dict[name]
+        with self._without_weight() if self.is_lazy else nullcontext():
+            super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+        if refused:
+            state_dict[name] = given
+
+    @contextmanager
+    def _without_weight(self) -> Iterator[None]:
+        """Hide the weights for a while."""
+        kept = dict(self._parameters)
+        del self._parameters["weight"]
+        try:
+            yield
+        finally:
+            current = dict(self._parameters)
+            self._parameters.clear()
+            self._parameters.update({name: current.get(name, value) for name, value in kept.items()})
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Any,
+        edge_weight: Tensor | None = None,
+        batch: Tensor | None = None,
+        lambda_max: Any = None,
+    ) -> Tensor:
+        """Filter the signals and mix their channels.
+
+        Parameters
+        ----------
+        x : Tensor, shape (n, in_channels) or (batch, n, in_channels)
+            Signals on the vertices; the second form has many signals on one graph. Of shape (n, in_channels) it may be
+            sparse.
+        edge_index : Tensor, GraphLaplacian or cayleygsp.Laplacian
+            Edges, shape (2, n_edges); or an adjacency matrix, sparse or dense; or a Laplacian prepared once.
+        edge_weight : Tensor, shape (n_edges,) or (n_edges, 1), optional
+            Weights of the edges.
+        batch : Tensor, shape (n,), optional
+            The graph of each vertex, if they are several.
+        lambda_max : float or Tensor, optional
+            One number or one per graph. :class:`ChebConv` scales by it; a Cayley filter has no such number, and
+            :class:`CayleyConv` does not look at it.
+
+        Returns
+        -------
+        Tensor, shape (n, out_channels) or (batch, n, out_channels)
+        """
+        x = one_kind_of_vertices(x)
+        self.check_input(x)
+        laplacian = self.laplacian_of(x, edge_index, edge_weight, batch, lambda_max)
+        if laplacian.n_vertices != x.shape[-2]:
+            raise ValueError(f"`x` must have {laplacian.n_vertices} vertices as the graph, got shape {tuple(x.shape)}")
+        if laplacian.values.device != x.device:
+            raise ValueError(f"the graph must be on the device of `x`, {x.device}, got {laplacian.values.device}")
+        if self.is_lazy:
+            self.materialize(x.shape[-1])
+        with full_precision(x):
+            y = self._filter(x.to(self.parameter.dtype), laplacian)
+        if self.bias is not None:
+            y = y + self.bias
+        warn_of_overflow(y)
+        return y.to(x.dtype) if x.dtype in HALF else y
+
+    def _filter(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
+        """Filter signals of any shape and layout."""
+        if x.layout != torch.strided:
+            return self.convolve_sparse(x, laplacian)
+        return self.convolve(x, laplacian) if x.dim() == 3 else self.convolve(x[None], laplacian)[0]
+
+    def check_input(self, x: Tensor) -> None:
+        """Reject signals that are wrong in themselves or do not fit the layer."""
+        self._check_signals(x)
+        self._check_layer(x)
+
+    def _check_signals(self, x: Tensor) -> None:
+        check_floating(x)
+        if x.dim() not in (2, 3):
+            raise ValueError(f"`x` must have shape (n, channels) or (batch, n, channels), got {tuple(x.shape)}")
+        if x.layout != torch.strided and (x.dim() != 2 or x.layout not in (torch.sparse_coo, torch.sparse_csr)):
+            raise ValueError(
+                f"sparse `x` must be of shape (n, channels) and layout COO or CSR, got {tuple(x.shape)} and {x.layout}"
+            )
+        check_finite(x)
+
+    def _check_layer(self, x: Tensor) -> None:
+        """Reject signals that do not fit the layer, before work is done on the graph."""
+        dtype, device = self.parameter.dtype, self.parameter.device
+        if dtype not in (torch.float32, torch.float64):
+            raise TypeError(f"the layer must be in float32 or float64, got {dtype}; signals may be of lower precision")
+        if not self.is_lazy and x.shape[-1] != self.in_channels:
+            raise ValueError(f"`x` must have {self.in_channels} channels, got shape {tuple(x.shape)}")
+        if x.device != device:
+            raise ValueError(f"`x` must be on the device of the layer, {device}, got {x.device}")
+
+    def laplacian_of(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> GraphLaplacian | ScaledLaplacian:
+        """Return the prepared Laplacian of what was given; made again only if a tensor is another or was changed."""
+        if isinstance(edges, (GraphLaplacian, Laplacian)):
+            for name, value in (("edge_weight", edge_weight), ("batch", batch), ("lambda_max", lambda_max)):
+                if value is not None:
+                    raise ValueError(f"`{name}` must not be given together with a prepared Laplacian")
+            self._check_kind(edges)
+            if isinstance(edges, GraphLaplacian):
+                return edges
+        given = (edges, edge_weight, batch, lambda_max)
+        dtype = self.parameter.dtype
+        key = None
+        if not torch.compiler.is_compiling() and not asks_for_gradient(edge_weight):  # what has a gradient is used once
+            key = GraphKey.of(given, x, dtype, (self.undirected, self.normalization))
+        kept = PREPARED.get(key)
+        if kept is not None:
+            return cast("GraphLaplacian | ScaledLaplacian", kept)
+        laplacian: GraphLaplacian | ScaledLaplacian
+        if isinstance(edges, Laplacian):
+            laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.graph_dtype, device=x.device)
+        else:
+            laplacian = self.prepare(x, edges, edge_weight, batch, lambda_max)
+        PREPARED.put(key, laplacian)
+        return laplacian
+
+    @property
+    def graph_dtype(self) -> torch.dtype:
+        """The precision that graphs are prepared in."""
+        return self.parameter.dtype
+
+    def _check_kind(self, laplacian: GraphLaplacian | Laplacian) -> None:
+        kind = laplacian.kind if isinstance(laplacian, Laplacian) else NORMALIZATIONS[laplacian.normalization]
+        expected = NORMALIZATIONS.get(self.normalization, "random-walk")
+        if kind != expected:
+            raise ValueError(
+                f"the Laplacian must be {expected} as the layer's normalization={self.normalization!r} says, got a "
+                f"{kind} one"
+            )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.extra_repr()})"
+
+
+def one_kind_of_vertices(x: Any) -> Tensor:
+    """Return the signals of a pair (source, target) as heterogeneous models pass it, if both are the same."""
+    if not isinstance(x, tuple):
+        return cast(Tensor, x)
+    if len(x) == 2 and x[0] is x[1]:
+        return cast(Tensor, x[0])
+    raise ValueError(
+        "`x` must be the signals of one kind of vertices: edges between two kinds have no Laplacian, got a pair of "
+        "different tensors"
+    )
+
+
+def warn_of_overflow(y: Tensor) -> None:
+    """Warn if a result is not finite, as the signals were; on the CPU alone, where nobody has to wait for a device."""
+    if torch.compiler.is_compiling() or type(y) is not Tensor or y.device.type != "cpu":
+        return
+    with torch.no_grad():
+        if bool(y.sum().isfinite()) or bool(y.isfinite().all()):
+            return
+    warnings.warn(
+        f"the result of the layer overflows: it holds numbers beyond the range of {y.dtype}",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None) -> None:
+    """Fill weights of shape (..., in, out) uniformly, so that in times ``power`` times their variance is one."""
+    limit = math.sqrt(3 / (weight.shape[-2] * power))
+    with torch.no_grad():
+        weight.uniform_(-limit, limit, generator=generator)
+
+
+def check_channel(channel: Any, n_channels: int, name: str) -> int:
+    """Return the number of a channel if there is such a one."""
+    index = check_integer(channel, name, at_least=0)
+    if n_channels != -1 and index >= n_channels:
+        raise ValueError(f"`{name}` must be below {n_channels}, got {index}")
+    return index

@@ -1,0 +1,405 @@
+"""Convolution with learned Cayley filters and a learned spectral zoom."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.parameter import Parameter
+
+from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
+from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive
+from cayleygsp.filters import CayleyFilter
+from cayleygsp.laplacians import laplacian as core_laplacian
+from cayleygsp.nn.coordinates import plain_start_power, start_power
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
+from cayleygsp.nn.layers.base import check_channel, glorot_like
+from cayleygsp.nn.layers.learned_filters import NO_FILTERS, ORTHOGONAL, PARAMETRIZATIONS, FramedConv
+from cayleygsp.nn.layers.zoom_mirror import ZoomMirror
+from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, series_matrix
+from cayleygsp.nn.ops.combine import combine_powers
+from cayleygsp.nn.ops.exact import exact_conv
+from cayleygsp.nn.ops.jacobi import jacobi_conv
+from cayleygsp.nn.ops.series import cayley_conv
+from cayleygsp.nn.ops.shared import shared_conv
+from cayleygsp.nn.ops.sparse_products import sparse_product
+from cayleygsp.responses.basis import basis_coefficients, power_basis
+from cayleygsp.responses.cayley import CayleyPolynomial
+
+METHODS = ("chebyshev", "exact", "jacobi")
+
+# Sweeps after the start vector, as in the authors' code.
+_N_ITER = 10
+
+
+class CayleyConv(FramedConv):
+    r"""A layer of Cayley filters, one for each pair of channels (equation 4 of the paper).
+
+    .. math:: y_o = b_o + \sum_i \Big( c_{0,io}\, x_i + 2\,\mathrm{Re} \sum_{j=1}^r c_{j,io}\, C(h\Delta)^j x_i \Big),
+              \qquad C(x) = \frac{x - i}{x + i}
+
+    The zoom h > 0 is learned too; its logarithm is the parameter.
+
+    Parameters
+    ----------
+    in_channels : int
+        Channels of the input, or -1 to find out at the first call.
+    out_channels : int
+        Channels of the output.
+    order : int
+        r ≥ 1: a filter has 2r + 1 real parameters, or r + 1 with ``real_coeffs``. :class:`ChebConv` counts terms,
+        K = r + 1.
+    normalization : {"sym", None}
+        Normalized Laplacian, or combinatorial.
+    bias : bool
+        Whether to add a learned number to each output channel.
+    method : {"chebyshev", "exact", "jacobi"}
+        "chebyshev": one real recurrence for all powers, with an error of at most ``tol`` in each; memory does not
+        depend on its length. "exact": the dense eigenbasis, computed once and kept by the Laplacian; for small graphs
+        that are prepared once. "jacobi": the paper's scheme, differentiated through its sweeps, with the memory that
+        this takes.
+    n_iter : int, optional
+        Jacobi sweeps after the start vector; 10 by default.
+    tol : float
+        Largest error of each basis function, which is of size 2.
+    zoom : float
+        h to start from.
+    real_coeffs : bool
+        Real coefficients :math:`c_j`.
+    shared_filter : bool
+        One filter for all channels, then a dense matrix: :math:`g(\Delta) X W`.
+    zoom_per_channel : bool
+        A zoom for each output channel. Method "chebyshev" runs one recurrence for all of them, as long as the largest
+        zoom needs; the others run one for each channel.
+    parametrization : {"orthogonal", "coefficients"}
+        What is learned: weights in coordinates that are orthogonal over the spectrum, or the :math:`c_j` themselves, as
+        in the paper. The filters are the same.
+
+    Attributes
+    ----------
+    weight : Parameter, shape (2r + 1, in_channels, out_channels)
+        Coordinates of the filters in functions that are orthogonal over the spectrum, whatever the zoom is, or with
+        ``parametrization="coefficients"`` the coefficients; r + 1 with ``real_coeffs``. :meth:`coefficients` are what
+        the formula above has, and what ``state_dict`` holds under this name. With ``shared_filter`` its shape is
+        (in_channels, out_channels), and it is what it is.
+    coeffs : Parameter, shape (2r + 1,)
+        Coordinates of the filter itself, with ``shared_filter`` alone.
+    log_zoom : Parameter, shape () or (out_channels,)
+        log h.
+
+    Notes
+    -----
+    Weights start uniform, of a size at which an output has the standard deviation of the inputs times 0.3 to the power
+    1/in_channels, if their frequencies are spread evenly: one small filter lets the zoom start in the right direction.
+    A shared filter starts as the low-pass with :math:`c_0 = 1/2, c_1 = -1/4`, which leaves the mean of a signal as it
+    is.
+
+    What is learned by default are not the :math:`c_j` but weights in coordinates that let Adam find the zoom, see
+    :mod:`cayleygsp.nn.coordinates` and :meth:`adapt_to`. Weight decay acts on them: on the mean square of the
+    responses over the spectrum. The more input channels there are, the smaller are the functions that vary much over
+    it: steepest descent is slow there. With ``parametrization="coefficients"`` the :math:`c_j` themselves are learned,
+    and start with outputs of the same size. Layers of both kinds load each other's states.
+
+    ``state_dict`` has the coefficients :math:`c_j` under the name of the parameter, ``weight`` or ``coeffs``, the
+    learned numbers themselves under ``coordinates``, and under ``frequencies`` those that the coordinates were made
+    for. Loading it is exact, so that training goes on where it stood; where ``coordinates`` are missing or do not
+    belong to the coefficients, weights are computed from these, to rounding. The weights themselves are no state:
+    ``load_state_dict(dict(layer.named_parameters()))`` misses the frequencies, and ``functional_call`` refuses a
+    ``state_dict``.
+
+    Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
+    except for method "exact".
+
+    The graph must be undirected: a Cayley filter is a function of the eigenvalues, which are real, and bounded, only
+    then. :class:`ChebConv`, a polynomial, takes any graph. Self-loops count in the degrees, and a vertex without edges
+    has the eigenvalue zero, as in the core.
+
+    Shapes: x (n, in_channels) or (batch, n, in_channels) gives the same with out_channels.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.nn import CayleyConv, GraphLaplacian
+    >>> layer = CayleyConv(1, 8, order=3)
+    >>> L = GraphLaplacian.from_laplacian(cg.laplacian(cg.gallery.ring(16), "normalized"))
+    >>> layer(torch.ones(100, 16, 1), L).shape
+    torch.Size([100, 16, 8])
+    >>> layer
+    CayleyConv(1, 8, order=3, normalization=sym, method=chebyshev)
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        order: int,
+        normalization: str | None = "sym",
+        bias: bool = True,
+        *,
+        method: Literal["chebyshev", "exact", "jacobi"] = "chebyshev",
+        n_iter: int | None = None,
+        tol: float = 1e-4,
+        zoom: float = 1.0,
+        real_coeffs: bool = False,
+        shared_filter: bool = False,
+        zoom_per_channel: bool = False,
+        parametrization: Literal["orthogonal", "coefficients"] = "orthogonal",
+    ) -> None:
+        super().__init__(in_channels, out_channels, check_normalization(normalization), bias)
+        self.order = check_integer(order, "order", at_least=1)
+        self.method = check_choice(method, "method", METHODS)
+        if n_iter is not None and method != "jacobi":
+            raise ValueError(f"`n_iter` must be None unless method='jacobi', got {n_iter}")
+        self.n_iter = _N_ITER if n_iter is None else check_integer(n_iter, "n_iter", at_least=0)
+        self.tol = check_positive(tol, "tol")
+        self.initial_zoom = check_positive(zoom, "zoom")
+        self.real_coeffs = bool(real_coeffs)
+        self.shared_filter = bool(shared_filter)
+        self.zoom_per_channel = bool(zoom_per_channel)
+        self.parametrization = check_choice(parametrization, "parametrization", PARAMETRIZATIONS)
+        if self.shared_filter and self.zoom_per_channel:
+            raise ValueError("`zoom_per_channel` must be False with `shared_filter`, which has one zoom")
+        self.log_zoom = Parameter(torch.empty((self.out_channels,) if self.zoom_per_channel else ()))
+        if self.shared_filter:
+            self.coeffs = Parameter(torch.empty(self.n_coeffs))
+        self._mirror = ZoomMirror()
+        self._spread_nodes()
+        self._make_weight()
+        self.reset_parameters()
+
+    @property
+    def zoom(self) -> Tensor:
+        """The zoom h, positive whatever the parameter is."""
+        return self.log_zoom.exp()
+
+    def weight_shape(self, in_channels: int) -> tuple[int, ...]:
+        """Return the shape of the weights."""
+        pair = (in_channels, self.out_channels)
+        return pair if self.shared_filter else (self.n_coeffs, *pair)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights again and go back to the zoom of the start.
+
+        Parameters
+        ----------
+        generator : torch.Generator, optional
+            Source of random numbers; torch's global one by default.
+        """
+        with torch.no_grad():
+            self._make_frame()
+            self.log_zoom.fill_(math.log(self.initial_zoom))
+            if self.bias is not None:
+                self.bias.zero_()
+            if self.shared_filter:
+                start = torch.zeros_like(self.coeffs)
+                start[:2] = start.new_tensor([0.5, -0.25])
+                self._write(start)
+        if not self.is_lazy:
+            self.draw_weight(generator)
+
+    def draw_weight(self, generator: torch.Generator | None = None) -> None:
+        """Draw ``weight`` again and leave all other parameters as they are.
+
+        Parameters
+        ----------
+        generator : torch.Generator, optional
+            Source of random numbers; torch's global one by default.
+        """
+        if self.shared_filter:
+            power = 1.0
+        elif self.parametrization == ORTHOGONAL:
+            power = start_power(self.in_channels, self.n_coeffs)
+        else:
+            power = plain_start_power(self.in_channels, self.order, real=self.real_coeffs)
+        glorot_like(self.weight, power, generator)
+
+    def extra_repr(self) -> str:
+        """Return the sizes and the settings that are not the default, for ``repr``."""
+        sizes = f"{self.in_channels}, {self.out_channels}, order={self.order}"
+        parts = [sizes, f"normalization={self.normalization}", f"method={self.method}"]
+        if self.method == "jacobi":
+            parts.append(f"n_iter={self.n_iter}")
+        for name in ("real_coeffs", "shared_filter", "zoom_per_channel"):
+            if getattr(self, name):
+                parts.append(f"{name}=True")
+        if self.parametrization != ORTHOGONAL:
+            parts.append(f"parametrization={self.parametrization}")
+        return ", ".join(parts)
+
+    def prepare(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> GraphLaplacian:
+        """Return the Laplacian of given edges with a bound of its own: λ_max is no part of a Cayley filter."""
+        return GraphLaplacian.from_edge_index(
+            edges, edge_weight, x.shape[-2], normalization=self.normalization, batch=batch, dtype=self.graph_dtype
+        )
+
+    @property
+    def graph_dtype(self) -> torch.dtype:
+        """Double precision: at a large zoom a filter sees the rounding of the graph in single precision."""
+        return self.log_zoom.dtype if self.log_zoom.device.type == "mps" else torch.float64
+
+    def taps(self, laplacian: GraphLaplacian) -> Tensor:
+        """Return the weights of all terms of the polynomial of the scaled Laplacian, shape (n_terms, in, out).
+
+        They are computed from zoom and weights by operations that torch can differentiate; the number of terms is read
+        from the zoom.
+        """
+        if self.method == "jacobi":
+            raise NotImplementedError("method='jacobi' is no polynomial of the Laplacian; use 'chebyshev' or 'exact'")
+        self._check_zoom()
+        real = self.real_coeffs
+        bound = float(laplacian.lmax.max()) if laplacian.n_vertices else 0.0
+        terms = series_matrix(CAYLEY_REAL if real else CAYLEY, self.order, float(self._zooms().max()), bound, self.tol)
+        n_terms = terms.shape[1]
+        series = [
+            differentiable_series(log_zoom, self.order, bound, n_terms, 2 * n_terms, real=real)
+            for log_zoom in self.log_zoom.reshape(-1)
+        ]
+        c = self.coefficients()
+        weight = c[:, None, None] * self.weight if self.shared_filter else c
+        a = torch.stack(series).to(weight.dtype).expand(self.out_channels, -1, -1)
+        return torch.einsum("obk,bio->kio", a, weight)
+
+    def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""
+        if self.in_channels <= self.out_channels or self.zoom_per_channel or laplacian.values.requires_grad:
+            return super().convolve_sparse(x, laplacian)
+        if self.shared_filter:
+            self._check_zoom()
+            return self._filter_all(sparse_product(x, self.weight)[None], self.coefficients(), laplacian)[0]
+        if self.method != "chebyshev":
+            return super().convolve_sparse(x, laplacian)
+        self._check_zoom()
+        hint, real = self._zoom_hint(), self.real_coeffs
+        return combine_powers(x, self.coefficients(), self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
+
+    def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Filter signals of shape (batch, n, in_channels)."""
+        self._check_zoom()
+        c = self.coefficients()
+        if self.shared_filter:
+            if self.out_channels < self.in_channels:
+                return self._filter_all(x @ self.weight, c, laplacian)
+            return self._filter_all(x, c, laplacian) @ self.weight
+        if self.zoom_per_channel and self.method != "chebyshev":
+            columns = [self._mix(x, c[:, :, o : o + 1], self.log_zoom[o], laplacian) for o in range(self.out_channels)]
+            return torch.cat(columns, dim=2)
+        return self._mix(x, c, self.log_zoom, laplacian)
+
+    def _check_zoom(self) -> None:
+        """Reject a zoom that is not a number; where the host would have to wait for it, it is not looked at."""
+        if self.log_zoom.device.type != "cpu" or torch.compiler.is_compiling():
+            return
+        zoom = self.log_zoom.detach().exp()
+        if not bool((torch.isfinite(zoom) & (zoom > 0)).all()):
+            raise ValueError(
+                f"`log_zoom` must have a positive and finite exponential in {zoom.dtype}, got "
+                f"{self.log_zoom.tolist()}; a smaller learning rate may keep it within bounds"
+            )
+
+    def _filter_all(self, x: Tensor, c: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        """Apply the shared filter to every channel; where no loops are made for that, channels become signals."""
+        if self.method == "chebyshev" and not laplacian.values.requires_grad:
+            hint, real = self._zoom_hint(), self.real_coeffs
+            return shared_conv(x, c, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
+        batch, n, channels = x.shape
+        signals = x.transpose(1, 2).reshape(batch * channels, n, 1)
+        y = self._mix(signals, c[:, None, None], self.log_zoom, laplacian)
+        return y.reshape(batch, channels, n).transpose(1, 2)
+
+    def _mix(self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian) -> Tensor:
+        if self.method == "chebyshev":
+            hint = self._zoom_hint()
+            return cayley_conv(x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=hint)
+        if self.method == "exact":
+            return exact_conv(x, weight, log_zoom, laplacian, real=self.real_coeffs)
+        return jacobi_conv(x, weight, log_zoom, laplacian, self.n_iter, real=self.real_coeffs)
+
+    def _zoom_hint(self) -> float | None:
+        """Return what the zoom is at most, for a device that is not asked for it."""
+        if self.log_zoom.device.type in ("cpu", "meta"):
+            return None
+        return self._mirror.upper_bound(self.log_zoom)
+
+    def polynomial(self, in_channel: int, out_channel: int) -> CayleyPolynomial:
+        """Return the learned response from one channel to another.
+
+        Parameters
+        ----------
+        in_channel, out_channel : int
+            Which filter.
+
+        Examples
+        --------
+        >>> from cayleygsp.nn import CayleyConv
+        >>> CayleyConv(2, 3, order=4, zoom=0.5).polynomial(1, 2)
+        CayleyPolynomial(order=4, zoom=0.5)
+        """
+        i = check_channel(in_channel, self.in_channels, "in_channel")
+        o = check_channel(out_channel, self.out_channels, "out_channel")
+        weights = self._weights()[:, i, o]
+        return CayleyPolynomial(basis_coefficients(weights, real=self.real_coeffs), float(self._zooms()[o]))
+
+    def to_filter(self, graph: GraphLike, in_channel: int, out_channel: int, **options: Any) -> CayleyFilter:
+        """Return the learned filter from one channel to another as a filter of the core, without the bias.
+
+        Parameters
+        ----------
+        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            See :func:`cayleygsp.laplacian`; the kind of Laplacian is that of the layer.
+        in_channel, out_channel : int
+            Which filter.
+        **options
+            Passed to :class:`cayleygsp.CayleyFilter`. By default the method is "jacobi" with the same sweeps for a
+            layer with that method, "auto" for others.
+        """
+        L = core_laplacian(graph, NORMALIZATIONS[self.normalization])
+        if self.method == "jacobi":
+            options = {"method": "jacobi", "n_iter": self.n_iter, **options}
+        return CayleyFilter(L, self.polynomial(in_channel, out_channel), **options)
+
+    def responses(self, eigenvalues: ArrayLike) -> FloatArray:
+        """Return all learned responses at the given frequencies.
+
+        Parameters
+        ----------
+        eigenvalues : array_like, shape (k,)
+            Frequencies.
+
+        Returns
+        -------
+        numpy.ndarray, shape (k, in_channels, out_channels)
+        """
+        lam = check_eigenvalues(eigenvalues).astype(np.float64)
+        if lam.ndim != 1:
+            raise ValueError(f"`eigenvalues` must be one-dimensional, got shape {lam.shape}")
+        weights, zooms = self._weights(), self._zooms()
+        out = np.empty((lam.size, weights.shape[1], weights.shape[2]))
+        for o, h in enumerate(zooms):
+            out[:, :, o] = power_basis(self.order, h * lam, real=self.real_coeffs) @ weights[:, :, o]
+        return out
+
+    def _weights(self) -> FloatArray:
+        """Return the weights, shape (2r + 1, in_channels, out_channels), as an array of the core."""
+        if self.is_lazy:
+            raise ValueError(NO_FILTERS)
+        with torch.no_grad():
+            c = self.coefficients().double().cpu()
+        if self.shared_filter:
+            c = c[:, None, None] * self.weight.detach().double().cpu()
+        return c.numpy()
+
+    def _zooms(self) -> FloatArray:
+        return np.broadcast_to(self.log_zoom.detach().double().cpu().exp().numpy(), (self.out_channels,))
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        super()._load_from_state_dict(*args, **kwargs)
+        self._mirror = ZoomMirror()  # the zoom may be quite another one now
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_mirror": ZoomMirror()}

@@ -1,0 +1,332 @@
+"""Layers whose filters are learned in coordinates that suit optimisers, and kept in files as coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import Parameter
+from typing_extensions import Self
+
+from cayleygsp._typing import GraphLike
+from cayleygsp._validation import check_positive
+from cayleygsp.laplacians import laplacian as core_laplacian
+from cayleygsp.nn.coordinates import (
+    N_NODES,
+    coefficients_of,
+    default_nodes,
+    frame_at,
+    frame_table,
+    sizes,
+    spectral_nodes,
+    weights_of,
+)
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS
+from cayleygsp.nn.layers.base import GraphConv
+from cayleygsp.nn.modes import full_precision
+from cayleygsp.responses.basis import basis_size
+
+# What is learned: weights in coordinates that suit optimisers, or the coefficients themselves.
+ORTHOGONAL, COEFFICIENTS = "orthogonal", "coefficients"
+PARAMETRIZATIONS = (ORTHOGONAL, COEFFICIENTS)
+
+# What a state has beside the coefficients, so that loading it is exact: the learned numbers themselves, and the
+# frequencies that their coordinates were made for.
+_EXACT, _NODES = "coordinates", "frequencies"
+
+
+NO_FILTERS = "the layer has no filters before its first call: in_channels is not known"
+
+
+class FramedConv(GraphConv):
+    """What a layer of Cayley filters learns: its coefficients, or coordinates of them."""
+
+    order: int
+    real_coeffs: bool
+    shared_filter: bool
+    initial_zoom: float
+    parametrization: str
+    log_zoom: Parameter
+    coeffs: Parameter
+    _frame: Tensor | None
+    _frame_start: Tensor | None
+
+    def _spread_nodes(self) -> None:
+        """Prepare coordinates for a graph that is not known yet."""
+        self._nodes = default_nodes(self.normalization, self.initial_zoom)
+        self.register_buffer("_frame", None, persistent=False)
+        self.register_buffer("_frame_start", None, persistent=False)
+
+    @property
+    def frequencies(self) -> Tensor:
+        """The frequencies that the coordinates were made for, in double precision; see :meth:`adapt_to`."""
+        return torch.tensor(self._nodes, dtype=torch.float64, device="cpu")
+
+    @frequencies.setter
+    def frequencies(self, value: Any) -> None:
+        raise AttributeError(
+            "`frequencies` cannot be set, use adapt_to; functional_call takes what named_parameters gives, not a "
+            "state_dict, which holds coefficients"
+        )
+
+    @property
+    def n_coeffs(self) -> int:
+        """Real parameters of one filter."""
+        return basis_size(self.order, real=self.real_coeffs)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the coefficients themselves are learned."""
+        return self.parametrization == COEFFICIENTS
+
+    def _make_frame(self) -> None:
+        """Fill in the table of coordinates, on the device and in the precision of the zoom, if there are any."""
+        if self._is_plain:
+            return
+        tables = self._tables(self.in_channels, self.log_zoom.dtype, self.log_zoom.device)
+        self._frame, self._frame_start = tables
+
+    def _tables(self, in_channels: int, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Return the table of coordinates, with functions of the sizes of the layer, and the first log h of it."""
+        first, table = frame_table(self.order, self.real_coeffs, self._nodes)
+        table = table * sizes(self._fan_in(in_channels), self.n_coeffs)
+        return torch.tensor(table, dtype=dtype, device=device), torch.tensor(first, dtype=dtype, device=device)
+
+    def _fan_in(self, in_channels: int) -> int:
+        """Return how many filters add up to one output; one as long as it is not known."""
+        return 1 if self.shared_filter else max(in_channels, 1)
+
+    def _give_shape(self, in_channels: int) -> None:
+        super()._give_shape(in_channels)
+        self._make_frame()
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)
+        self._make_frame()  # not what another precision has left of it
+        return self
+
+    @property
+    def _frame_is_stale(self) -> bool:
+        """Whether the table is of another precision or on another device than the zoom."""
+        zoom = self.log_zoom
+        return self._frame is not None and (self._frame.dtype, self._frame.device) != (zoom.dtype, zoom.device)
+
+    def _frame_at(self, log_zoom: Tensor) -> Tensor:
+        assert self._frame is not None
+        assert self._frame_start is not None
+        return frame_at(self._frame, self._frame_start, log_zoom)
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether the layer has no filters yet."""
+        return self.is_lazy and not self.shared_filter
+
+    def _learned(self) -> Tensor:
+        if self._is_unknown:
+            raise ValueError(NO_FILTERS)
+        return self.coeffs if self.shared_filter else self.weight
+
+    def coefficients(self) -> Tensor:
+        r"""Return the coefficients :math:`c_0, \mathrm{Re}\,c_1, \mathrm{Im}\,c_1, \dots` of all filters.
+
+        Returns
+        -------
+        Tensor, shape (2r + 1, in_channels, out_channels), or (2r + 1,) with ``shared_filter``
+            Only real parts with ``real_coeffs``. It can be differentiated in weights and zoom. Where the coefficients
+            are what is learned, it is the parameter itself.
+
+        Examples
+        --------
+        >>> from cayleygsp.nn import CayleyConv
+        >>> CayleyConv(2, 3, order=4).coefficients().shape
+        torch.Size([9, 2, 3])
+        """
+        learned = self._learned()
+        if self._is_plain:
+            return learned
+        with full_precision(self.log_zoom):
+            return coefficients_of(learned, self._frame_at(self.log_zoom))
+
+    def set_coefficients(self, coefficients: Tensor) -> None:
+        """Set the weights to those with the given coefficients, see :meth:`coefficients`, at the present zoom.
+
+        Parameters
+        ----------
+        coefficients : Tensor
+            Real and finite, in the shape that :meth:`coefficients` has.
+        """
+        learned = self._learned()
+        if not isinstance(coefficients, Tensor):
+            raise TypeError(f"`coefficients` must be a tensor, got {type(coefficients).__name__}")
+        if coefficients.is_complex():
+            raise TypeError(f"`coefficients` must be real numbers, got dtype {coefficients.dtype}")
+        if coefficients.shape != learned.shape:
+            raise ValueError(f"`coefficients` must have shape {tuple(learned.shape)}, got {tuple(coefficients.shape)}")
+        if coefficients.device.type != "meta" and not bool(coefficients.isfinite().all()):
+            first = coefficients[~coefficients.isfinite()][0].item()
+            raise ValueError(f"`coefficients` must be finite, got {first}")
+        self._write(coefficients)
+
+    def _write(self, coefficients: Tensor) -> None:
+        """Set the weights to those with checked coefficients."""
+        learned = self._learned()
+        with torch.no_grad(), full_precision(self.log_zoom):
+            c = coefficients.to(learned.device)
+            learned.copy_(c if self._is_plain else weights_of(c, self._frame_at(self.log_zoom)))
+
+    def adapt_to(self, graph: GraphLike, rng: np.random.Generator | int | None = 0) -> Self:
+        """Learn in coordinates for the spectrum of a graph, in the place of one that is spread evenly.
+
+        All filters stay what they are, to rounding. Do this before the training: it changes the parameters, of which
+        an optimiser may have kept averages. The frequencies are part of ``state_dict``: a layer that loads it learns in
+        the same coordinates.
+
+        Parameters
+        ----------
+        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
+            See :func:`cayleygsp.laplacian`; the kind of Laplacian is that of the layer.
+        rng : numpy.random.Generator or int, optional
+            For the probes by which the spectrum of a large graph is estimated. By default a fixed seed, so that all
+            processes learn in the same coordinates.
+
+        Returns
+        -------
+        Self
+            The layer itself.
+
+        Raises
+        ------
+        ValueError
+            If the layer learns the coefficients themselves.
+        """
+        if self._is_plain:
+            raise ValueError(
+                f"`adapt_to` needs parametrization={ORTHOGONAL!r}: the layer learns coefficients themselves"
+            )
+        nodes = spectral_nodes(core_laplacian(graph, NORMALIZATIONS[self.normalization]), rng)
+        kept = None if self._is_unknown else self.coefficients().detach()
+        self._nodes = nodes
+        self._make_frame()
+        if kept is not None:
+            self._write(kept)
+        return self
+
+    @property
+    def _learned_name(self) -> str:
+        return "coeffs" if self.shared_filter else "weight"
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        name = prefix + self._learned_name
+        if name in destination and not self._is_plain:
+            learned, c = destination[name], self.coefficients().contiguous()
+            destination[name] = c if keep_vars else c.detach()
+            destination[prefix + _EXACT] = learned
+        destination[prefix + _NODES] = self.frequencies
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: list[str], *lists: list[str]
+    ) -> None:
+        name = prefix + self._learned_name
+        given, exact = state_dict.get(name), state_dict.pop(prefix + _EXACT, None)
+        nodes = state_dict.pop(prefix + _NODES, None)
+        log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
+        kept, convert = self._nodes, self._can_convert(given, log_zoom)
+        if (
+            nodes is None and strict and not self._is_plain
+        ):  # parameters by their names are no state: they are no coefficients
+            missing.append(prefix + _NODES)
+        if isinstance(nodes, Tensor) and nodes.is_meta:
+            nodes = None
+        if nodes is not None and not _are_nodes(nodes):
+            lists[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
+        elif nodes is not None and (convert or (given is None and self._is_unknown)):
+            self._nodes = tuple(nodes.double().tolist())
+        if convert and not self._is_plain:
+            state_dict[name] = self._weights_to_load(given.detach(), exact, log_zoom.detach())
+        super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, *lists)
+        if name in state_dict:
+            state_dict[name] = given
+        if self._nodes != kept or self._frame_is_stale:
+            self._make_frame()
+
+    def _can_convert(self, given: Any, log_zoom: Any) -> bool:
+        """Whether these can be coefficients and zooms of the layer; if not, torch says what is wrong."""
+        if not (isinstance(given, Tensor) and isinstance(log_zoom, Tensor) and given.is_floating_point()):
+            return False
+        if self.shared_filter:
+            shape: tuple[int, ...] = (self.n_coeffs,)
+        else:
+            shape = self.weight_shape(given.shape[-2:-1].numel() if self.is_lazy else self.in_channels)
+        return tuple(given.shape) == shape and log_zoom.shape == self.log_zoom.shape
+
+    def _weights_to_load(self, coefficients: Tensor, exact: Any, log_zoom: Tensor) -> Tensor:
+        """Return the weights that came with the coefficients if they still belong to them, else those that do.
+
+        They belong to them if they give the same numbers in the precision of the state, which need not be the layer's.
+        """
+        device = coefficients.device if self.log_zoom.is_meta else self.log_zoom.device
+        c, log_zoom = coefficients.to(device), log_zoom.to(device)
+        in_channels = self.in_channels if self.shared_filter else c.shape[-2]
+        with full_precision(c):
+            if isinstance(exact, Tensor) and exact.shape == c.shape and exact.dtype == c.dtype and not c.is_meta:
+                w = exact.detach().to(device)
+                if torch.equal(coefficients_of(w, frame_at(*self._tables(in_channels, c.dtype, device), log_zoom)), c):
+                    return w.to(coefficients.device)
+            finer = torch.promote_types(c.dtype, self.log_zoom.dtype)
+            return (
+                weights_of(c, frame_at(*self._tables(in_channels, finer, device), log_zoom))
+                .to(coefficients)
+                .contiguous()
+            )
+
+
+def _are_nodes(nodes: Any) -> bool:
+    """Whether a state holds frequencies that a table can be made for."""
+    if not isinstance(nodes, Tensor) or nodes.shape != (N_NODES,) or not nodes.is_floating_point():
+        return False
+    return bool(nodes.isfinite().all())
+
+
+def parameter_groups(module: nn.Module, lr: float = 1e-3, *, zoom_factor: float = 10.0) -> list[dict[str, Any]]:
+    """Return the parameters of a model in groups for an optimiser of torch, zooms apart from all others.
+
+    One step of Adam changes a parameter by no more than about the learning rate. Weights of the size one are within
+    reach of its default rate of 0.001; log h is not, whose right value may be several units away.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        A model, with layers of Cayley filters anywhere in it.
+    lr : float
+        Learning rate of all parameters but the zooms; by default that of Adam.
+    zoom_factor : float
+        How many times as long the steps of log h are.
+
+    Returns
+    -------
+    list of dict
+        What any optimiser of torch takes in the place of parameters. Zooms are the last group, without weight decay,
+        which would draw them to 1; a group that would be empty is left out.
+
+    Raises
+    ------
+    ValueError
+        If a number is not positive and finite.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from cayleygsp.nn import CayleyConv, parameter_groups
+    >>> model = torch.nn.ModuleList([CayleyConv(1, 8, order=3), torch.nn.Linear(8, 2)])
+    >>> optimizer = torch.optim.Adam(parameter_groups(model), weight_decay=5e-4)
+    >>> [(len(group["params"]), group["lr"], group["weight_decay"]) for group in optimizer.param_groups]
+    [(4, 0.001, 0.0005), (1, 0.01, 0.0)]
+    """
+    lr, zoom_factor = check_positive(lr, "lr"), check_positive(zoom_factor, "zoom_factor")
+    zooms = {layer.log_zoom: None for layer in module.modules() if isinstance(layer, FramedConv)}
+    others = [parameter for parameter in module.parameters() if parameter not in zooms]
+    groups = [{"params": others, "lr": lr}, {"params": list(zooms), "lr": zoom_factor * lr, "weight_decay": 0.0}]
+    return [group for group in groups if group["params"]]

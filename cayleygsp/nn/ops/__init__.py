@@ -1,0 +1,1 @@
+"""Operations of the layers on tensors, with their gradients, on the CPU and on other devices."""
