@@ -1,11 +1,9 @@
 """Graph filters as linear operators: a response bound to one graph."""
 
+from cayleygsp.filters.application import ConvergenceWarning, FilterInfo
 from cayleygsp.filters.bank import FilterBank
-from cayleygsp.filters.base import GraphFilter
-from cayleygsp.filters.cayley import CayleyFilter
-from cayleygsp.filters.chebyshev import ChebyshevFilter
-from cayleygsp.filters.info import ConvergenceWarning, FilterInfo
-from cayleygsp.filters.kernel import KernelFilter
+from cayleygsp.filters.base import GraphFilter, KernelFilter
+from cayleygsp.filters.polynomials import CayleyFilter, ChebyshevFilter
 
 __all__ = [
     "CayleyFilter",

@@ -10,9 +10,15 @@ import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_choice, check_integer, check_numbers, check_positive
+from cayleygsp.filters.application import (
+    ConvergenceWarning,
+    FilterInfo,
+    check_gain,
+    total_bounds,
+    warn_of_error,
+    with_note,
+)
 from cayleygsp.filters.base import GraphFilter
-from cayleygsp.filters.cayley import CayleyFilter
-from cayleygsp.filters.checks import check_gain, total_bounds, warn_of_error
 from cayleygsp.filters.frames import (
     LARGEST_BOUND,
     complement_of,
@@ -21,7 +27,7 @@ from cayleygsp.filters.frames import (
     invert_frame,
     invert_tight_frame,
 )
-from cayleygsp.filters.info import ConvergenceWarning, FilterInfo, with_note
+from cayleygsp.filters.polynomials import CayleyFilter
 from cayleygsp.filters.signals import n_columns, signal_block
 from cayleygsp.laplacians import laplacian
 from cayleygsp.methods.base import Applied, relative

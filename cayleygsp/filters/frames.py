@@ -16,12 +16,11 @@ import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_positive
+from cayleygsp.filters.application import FilterInfo
 from cayleygsp.filters.base import GraphFilter
-from cayleygsp.filters.info import FilterInfo
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import over
-from cayleygsp.methods.certificates import weakest
-from cayleygsp.methods.conjugate_gradients import block_cg
+from cayleygsp.methods.base import over, weakest
+from cayleygsp.methods.solvers import block_cg
 from cayleygsp.responses.base import ProductResponse, Response, SumResponse
 from cayleygsp.responses.complement import ComplementResponse
 from cayleygsp.responses.series import chebyshev_nodes

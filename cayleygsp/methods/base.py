@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -167,3 +167,27 @@ def column_norms(f: Array) -> FloatArray:
 def over(norms: FloatArray, reference: FloatArray) -> FloatArray:
     """Divide norms by those of the signals; a zero signal counts as 0."""
     return np.divide(norms, reference, out=np.zeros_like(norms), where=reference > 0)
+
+
+# From the strongest to the weakest.
+_CERTIFICATES = ("proved", "estimated", "sampled", "none")
+
+
+def weakest(certificates: Iterable[str]) -> str:
+    """Return what a bound rests on that is made of several, the weakest of theirs; "proved" if there are none.
+
+    "estimated" fails only if the random start of a Lanczos run holds almost nothing of the largest eigenvector, and
+    then by one number, λ_max. "sampled" is weaker: a response may do anything between its samples. "none" is no bound.
+
+    Parameters
+    ----------
+    certificates : iterable of {"proved", "estimated", "sampled", "none"}
+        Those of the parts.
+
+    Examples
+    --------
+    >>> from cayleygsp.methods.base import weakest
+    >>> weakest(["proved", "estimated"]), weakest(["sampled", "estimated"]), weakest([])
+    ('estimated', 'sampled', 'proved')
+    """
+    return max(certificates, key=_CERTIFICATES.index, default="proved")

@@ -15,9 +15,9 @@ from cayleygsp._memory import available_memory, fits
 from cayleygsp._typing import FloatArray
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES, eigenbasis_bytes, eigenbasis_seconds
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.conjugate_gradients import expected_iterations
 from cayleygsp.methods.fill import FactorisationCost, cost_of_entries, factorisation_cost
 from cayleygsp.methods.poles import pole_groups, solvable_by_multigrid
+from cayleygsp.methods.solvers import expected_iterations
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import MAX_SAMPLES
 

@@ -10,8 +10,7 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.eigenbasis import Eigenbasis
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative
-from cayleygsp.methods.certificates import weakest
+from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative, weakest
 from cayleygsp.responses.base import Response
 
 

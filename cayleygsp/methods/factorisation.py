@@ -10,8 +10,8 @@ from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds.jacobi import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative
-from cayleygsp.methods.factors import Factors
 from cayleygsp.methods.powers import accumulated_error, residual_norms, sum_powers
+from cayleygsp.methods.solvers import Factors
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 

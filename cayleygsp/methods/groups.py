@@ -9,8 +9,7 @@ import numpy as np
 
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.methods.base import Applied, FilterMethod
-from cayleygsp.methods.certificates import weakest
+from cayleygsp.methods.base import Applied, FilterMethod, weakest
 
 
 class GroupedMethod(FilterMethod):

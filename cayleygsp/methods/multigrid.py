@@ -11,9 +11,9 @@ from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds.jacobi import solve_floor, summation_floor
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative, seconds_of
-from cayleygsp.methods.conjugate_gradients import ITERATION_COST, block_cg, blocks_of, by_blocks, expected_iterations
 from cayleygsp.methods.cycle import BlockCycle
 from cayleygsp.methods.powers import accumulated_error, complex_product, residual_norms, sum_powers
+from cayleygsp.methods.solvers import ITERATION_COST, block_cg, blocks_of, by_blocks, expected_iterations
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 

@@ -13,10 +13,9 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, relative, seconds_of
-from cayleygsp.methods.conjugate_gradients import ITERATION_COST, block_cg, blocks_of, by_blocks, expected_iterations
 from cayleygsp.methods.cycle import BlockCycle
-from cayleygsp.methods.factors import Factors
 from cayleygsp.methods.powers import complex_product, product_rounding
+from cayleygsp.methods.solvers import ITERATION_COST, Factors, block_cg, blocks_of, by_blocks, expected_iterations
 from cayleygsp.responses.rational import Rational
 
 

@@ -12,13 +12,13 @@ from cayleygsp.bounds import jacobi_sweeps
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import FilterMethod, filter_gains
-from cayleygsp.methods.chebyshev import ChebyshevMethod
 from cayleygsp.methods.eigenbasis import EigenbasisMethod
 from cayleygsp.methods.factorisation import FactorisationMethod
 from cayleygsp.methods.groups import GroupedMethod
 from cayleygsp.methods.jacobi import JacobiMethod
 from cayleygsp.methods.multigrid import MultigridMethod
 from cayleygsp.methods.poles import PoleFactorisation, PoleMultigrid, solvable_by_multigrid
+from cayleygsp.methods.series import ChebyshevMethod
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.rational import Rational

@@ -6,10 +6,9 @@ r"""Tasks for filters: denoising, inpainting, and features for a classifier.
 - :func:`smooth_features` splits signals into bands of frequency, in one pass.
 """
 
-from cayleygsp.tasks.denoising import Denoised, denoise
+from cayleygsp.tasks.denoising import Denoised, NoiseEstimate, denoise, estimate_noise
 from cayleygsp.tasks.features import Features, smooth_features
 from cayleygsp.tasks.inpainting import Inpainted, inpaint
-from cayleygsp.tasks.noise import NoiseEstimate, estimate_noise
 from cayleygsp.tasks.traces import Traces
 
 __all__ = [

@@ -17,8 +17,8 @@ from scipy import sparse
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.methods.base import column_norms
-from cayleygsp.methods.conjugate_gradients import block_cg
 from cayleygsp.methods.cycle import BlockCycle
+from cayleygsp.methods.solvers import block_cg
 
 # Columns that are solved for at once.
 _BLOCK = 16

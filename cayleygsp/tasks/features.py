@@ -12,13 +12,13 @@ import numpy as np
 from cayleygsp._format import ShortRepr, counted, format_bound
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_coefficients, check_integer, check_positive, check_signals
+from cayleygsp.filters import FilterInfo
 from cayleygsp.filters.bank import FilterBank
-from cayleygsp.filters.info import FilterInfo
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.function import as_response
 from cayleygsp.responses.steps import DEFAULT_TRANSITION, HighPass, LowPass
-from cayleygsp.tasks.noise import check_edges
+from cayleygsp.tasks.denoising import check_edges
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ from cayleygsp._format import ShortRepr, counted, format_bound
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_numbers, check_positive, check_real, check_signals
-from cayleygsp.filters.info import ConvergenceWarning
+from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.methods.base import column_norms, over, relative
 from cayleygsp.tasks.definite import DefiniteSystem, Solution

@@ -17,8 +17,8 @@ from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.density import EXACT_VERTICES
 from cayleygsp.engine.recurrence import recurrence_dots
+from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.filters.base import GraphFilter
-from cayleygsp.filters.info import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import column_norms
 from cayleygsp.responses.base import Response, series_on_interval

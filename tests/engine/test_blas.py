@@ -12,7 +12,7 @@ import pytest
 
 import cayleygsp as cg
 from cayleygsp.engine import blas
-from cayleygsp.methods import factors
+from cayleygsp.methods import solvers
 
 
 class Library:
@@ -91,7 +91,7 @@ def test_a_child_that_is_forked_beside_a_thread_with_the_lock_does_not_wait_for_
 
 def test_factorisations_and_their_solves_have_one_thread(library, monkeypatch):
     seen = []
-    made = factors.splu
+    made = solvers.splu
 
     class Solver:
         def __init__(self, *args, **options):
@@ -102,10 +102,10 @@ def test_factorisations_and_their_solves_have_one_thread(library, monkeypatch):
             seen.append(library.n_threads)
             return self.factors.solve(y)
 
-    monkeypatch.setattr(factors, "splu", Solver)
+    monkeypatch.setattr(solvers, "splu", Solver)
     L = cg.laplacian(cg.gallery.ring(12))
     y = np.ones((12, 1), complex)
-    np.testing.assert_allclose(factors.Factors(L, 2.0, 1j).solve(y), y / 1j)
+    np.testing.assert_allclose(solvers.Factors(L, 2.0, 1j).solve(y), y / 1j)
     assert seen == [1, 1]
     assert library.n_threads == 4
 

@@ -105,7 +105,7 @@ def test_a_close_choice_is_measured_and_what_was_measured_decides(monkeypatch):
     predict(monkeypatch, chebyshev=Cost(0.0, 0.03, 0.0), multigrid=Cost(0.0, 0.04, 0.0))
     for seconds, expected in [(1.0, "multigrid"), (0.001, "chebyshev")]:
         monkeypatch.setattr(
-            "cayleygsp.methods.chebyshev.ChebyshevMethod.sample_seconds", lambda self, m, seconds=seconds: seconds
+            "cayleygsp.methods.series.ChebyshevMethod.sample_seconds", lambda self, m, seconds=seconds: seconds
         )
         monkeypatch.setattr("cayleygsp.methods.multigrid.MultigridMethod.sample_seconds", lambda self, m: 0.05)
         assert Choice(L, [p], "auto", 1e-3).at(1).method.name == expected
@@ -116,7 +116,7 @@ def test_a_measurement_that_other_work_disturbed_is_made_again(monkeypatch):
     L = cg.laplacian(cg.gallery.grid(46))
     predict(monkeypatch, chebyshev=Cost(0.0, 0.03, 0.0), multigrid=Cost(0.0, 0.04, 0.0))
     disturbed, asked = iter([1.0, 0.035]), []
-    monkeypatch.setattr("cayleygsp.methods.chebyshev.ChebyshevMethod.sample_seconds", lambda self, m: next(disturbed))
+    monkeypatch.setattr("cayleygsp.methods.series.ChebyshevMethod.sample_seconds", lambda self, m: next(disturbed))
     monkeypatch.setattr(
         "cayleygsp.methods.multigrid.MultigridMethod.sample_seconds", lambda self, m: asked.append(m) or 0.05
     )

@@ -5,7 +5,7 @@ from scipy import sparse
 
 import cayleygsp as cg
 from cayleygsp.methods import fill
-from cayleygsp.methods.factors import Factors
+from cayleygsp.methods.solvers import Factors
 
 
 def test_cost_of_a_random_graph_is_predicted_far_above_that_of_a_grid():

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import Parameter, UninitializedParameter
 
 from cayleygsp._validation import check_integer
-from cayleygsp.filters.info import ConvergenceWarning
+from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph.build import asks_for_gradient
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian

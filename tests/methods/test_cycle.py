@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.methods.aggregation import aggregation_levels
-from cayleygsp.methods.cycle import BlockCycle
+from cayleygsp.methods.cycle import BlockCycle, aggregation_levels
 
 
 def shifted(graph):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.tasks import noise
+from cayleygsp.tasks import denoising
 from cayleygsp.tasks.traces import Traces
 
 
@@ -33,6 +33,6 @@ def test_a_graph_without_high_frequencies_names_the_function_that_takes_a_known_
     def nothing(L, bands, *args, tol):
         return Traces(np.zeros(len(bands)), np.zeros(len(bands)), True, 0, 0.0)
 
-    monkeypatch.setattr(noise, "estimate_traces", nothing)
+    monkeypatch.setattr(denoising, "estimate_traces", nothing)
     with pytest.raises(ValueError, match="give a known one to `denoise` as `sigma`"):
         cg.tasks.estimate_noise(cg.gallery.ring(50), np.ones(50))

@@ -6,8 +6,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.methods.conjugate_gradients import block_cg
 from cayleygsp.methods.cycle import BlockCycle
+from cayleygsp.methods.solvers import block_cg
 
 
 def same(v):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.methods.chebyshev import ChebyshevMethod
+from cayleygsp.methods.series import ChebyshevMethod
 from tests.oracle import dense_filter, refined_filter, relative_error, rounding_of_oracle
 
 PASS = cg.CayleyPolynomial([0.5, -0.25], 1e3)

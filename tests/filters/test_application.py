@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import cayleygsp as cg
-from cayleygsp.filters.checks import warn_of_error
+from cayleygsp.filters.application import warn_of_error
 from cayleygsp.methods.base import filter_gain
 from tests.strategies import cayley_polynomials, laplacians
 

@@ -12,8 +12,15 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative, seconds_of, within_single_range
-from cayleygsp.methods.certificates import weakest
+from cayleygsp.methods.base import (
+    Applied,
+    FilterMethod,
+    filter_gains,
+    relative,
+    seconds_of,
+    weakest,
+    within_single_range,
+)
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries
 

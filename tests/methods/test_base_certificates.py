@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.methods.certificates import weakest
-from cayleygsp.methods.chebyshev import ChebyshevMethod
+from cayleygsp.methods.base import weakest
 from cayleygsp.methods.groups import GroupedMethod
+from cayleygsp.methods.series import ChebyshevMethod
 from cayleygsp.responses.function import KernelResponse
 
 ORDER = ("proved", "estimated", "sampled", "none")
