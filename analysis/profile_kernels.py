@@ -24,7 +24,7 @@ from analysis._document import Document, page
 from analysis._script import Script, Step, add_repeats, check_repeats
 from analysis._tables import Table, markdown_table
 from cayleygsp import gallery
-from cayleygsp.engine import one_signal
+from cayleygsp.engine import recurrence_loops
 from cayleygsp.engine.compiling import compiled_helper
 from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.recurrence import LOOK_AHEAD
@@ -67,9 +67,9 @@ def _sum_signal(
     graph: KernelGraph, lmax: float, coeffs: Any, arrays: tuple[Any, ...], ahead: int, n_threads: int | None
 ) -> None:
     """Run the loop for one signal on prepared arrays; None: in all threads."""
-    arguments = (graph.scaled(lmax), graph.chunks, coeffs, *arrays, np.uint64(ahead))
+    arguments = (graph.scaled(lmax), graph.chunks, coeffs, 0, np.empty(0, np.uint64), *arrays, np.uint64(ahead))
     sizes = {"n_chunks": graph.chunks.size - 1, "n_steps": coeffs.shape[1] - 1, "numbers": 8 * graph.n_vertices}
-    run_loop(one_signal.sum_signal, *arguments, **sizes, n_threads=n_threads)
+    run_loop(recurrence_loops.sum_degrees, *arguments, **sizes, n_threads=n_threads)
 
 
 def time_look_ahead(n_vertices: int, seed: int, repeats: int) -> Document:
@@ -100,7 +100,7 @@ def machine_code(graph: KernelGraph, dtype: Any) -> str:
 
 
 def _plain_sums(first, last, indptr, indices, t, sums):  # type: ignore[no-untyped-def]
-    one_signal.plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
+    recurrence_loops.plain_sums(first, last, indptr, indices, t, sums, np.uint64(0))
 
 
 def rows_of_four(code: str) -> list[str]:

@@ -22,8 +22,7 @@ from cayleygsp.distributed.parts import (
     whole_matrix,
 )
 from cayleygsp.engine.packed import KernelGraph
-from cayleygsp.engine.part_steps import advance_adjoint_rows, advance_rows
-from cayleygsp.engine.recurrence import aligned_empty, column_tiles
+from cayleygsp.engine.recurrence import advance_adjoint_rows, advance_rows, aligned_empty, column_tiles
 
 
 @dataclass(frozen=True, eq=False)

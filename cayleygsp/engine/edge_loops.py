@@ -5,7 +5,7 @@ A^\top u_{k+1} - u_{k+2}`, the gradient in the entry (i, j) of A is :math:`\sum_
 \rangle`, with :math:`c_0 = 1` and 2 else. The terms are needed from the highest degree to the lowest, as the sums are
 made, and the recurrence runs that way too: :math:`t_{k-1} = 2 A t_k - t_{k+1}`.
 
-Graphs come as in :mod:`cayleygsp.engine.scaled_rows`; blocks have the shape (slots, n, width). All threads share the
+Graphs come as in :mod:`cayleygsp.engine.rows`; blocks have the shape (slots, n, width). All threads share the
 rows of a degree, so that each entry is added up by one of them, in the same order every time.
 """
 
@@ -16,12 +16,10 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array
-from cayleygsp.engine.board import MORE, claim, finish
 from cayleygsp.engine.compiling import FAST, compiled, compiled_helper
-from cayleygsp.engine.dot_rows import step_and_dot_row
 from cayleygsp.engine.packed import cut_rows
-from cayleygsp.engine.scaled_rows import step_scaled_rows
-from cayleygsp.engine.threads import run, useful_threads
+from cayleygsp.engine.rows import step_and_dot_row, step_scaled_rows
+from cayleygsp.engine.threads import MORE, claim, finish, run, useful_threads
 
 # Numbers times steps from which threads share a call. Calls stand between dense products of torch, whose threads go on
 # spinning for 4 to 8 ms after each (processor time in a sleep, on a busy machine): a helper on the same processor is

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cayleygsp._typing import Array, FloatArray
+from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.tiles import TILE_BYTES, tile_edges
 
@@ -26,6 +26,8 @@ LOOK_AHEAD = 256
 _FAR_AHEAD, _NOT_AHEAD = np.uint64(LOOK_AHEAD), np.uint64(0)
 
 _CACHE_LINE = 64
+
+_NO_LIMITS = np.empty(0, np.uint64)
 
 # Arrays up to this size are neither aligned to cache lines nor cut into narrow tiles: that would take longer than it
 # saves.
@@ -73,21 +75,8 @@ def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array) -> Array:
         return a[:, 0, None, None] * t
     t_old, out = aligned_empty(t.shape, t.dtype), aligned_empty((a.shape[0], n, width), t.dtype)
     t_old.fill(0)
-    n_steps = a.shape[1] - 1
-    sum_signal, sum_block, run = _loops()
-    arguments = (a, t_old, t, out) if width > 1 else (a, t_old[:, 0], t[:, 0], out[:, :, 0], look_ahead(graph))
-    _run(run, sum_block if width > 1 else sum_signal, graph, lmax, width, n_steps, *arguments)
+    _run_steps(_loops()[0].sum_degrees, graph, lmax, a, (t_old, t, out), a.shape[1] - 1)
     return out
-
-
-@cache
-def _loops() -> tuple[Any, Any, Any]:
-    """Return the loops that sum a series and what runs them, loaded when they are first needed."""
-    from cayleygsp.engine.blocks import sum_block
-    from cayleygsp.engine.one_signal import sum_signal
-    from cayleygsp.engine.threads import run
-
-    return sum_signal, sum_block, run
 
 
 def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dtype: Any = None) -> Array:
@@ -121,16 +110,7 @@ def _sum_tile_adjoint(graph: KernelGraph, lmax: float, a: Array, f: Array, rows:
         return np.tensordot(a[0], x, axes=1)
     t, t_old = (aligned_empty(x.shape[1:], x.dtype) for _ in range(2))
     t[:], t_old[:] = 0, 0
-    if width == 1:
-        from cayleygsp.engine.one_signal import sum_signal_adjoint
-
-        arguments = (a, t_old[:, 0], t[:, 0], x[:, :, 0], look_ahead(graph))
-        _run(_loops()[2], sum_signal_adjoint, graph, lmax, 1, n_steps, *arguments)
-    else:
-        from cayleygsp.engine.blocks import sum_block_adjoint
-
-        _run(_loops()[2], sum_block_adjoint, graph, lmax, width, n_steps, a, t_old, t, x)
-    return t_old if n_steps % 2 else t
+    return _run_steps(_loops()[0].sum_degrees_adjoint, graph, lmax, a, (t_old, t, x), n_steps, before=-1)[1]
 
 
 def recurrence_dots(graph: KernelGraph, lmax: float, degree: int, f: Array) -> FloatArray:
@@ -151,9 +131,7 @@ def recurrence_dots(graph: KernelGraph, lmax: float, degree: int, f: Array) -> F
         :math:`\langle T_k f, T_k f\rangle` and :math:`\langle T_k f, T_{k-1} f\rangle` for k = 1 … K, with
         :math:`T_k` for :math:`T_k(\tilde\Delta)`. The same to the last bit for any number of threads.
     """
-    from cayleygsp.engine.blocks import dot_block
-    from cayleygsp.engine.threads import run
-
+    loops, run = _loops()
     dots = np.empty((degree, 2, f.shape[1]))
     rows = _rows(graph)
     for columns in column_tiles(f.shape[1], graph.dtype.itemsize):
@@ -161,16 +139,117 @@ def recurrence_dots(graph: KernelGraph, lmax: float, degree: int, f: Array) -> F
         t_old = aligned_empty(t.shape, t.dtype)
         t_old[:] = 0
         partial = np.zeros((degree, graph.chunks.size - 1, 2, t.shape[1]), t.dtype)
-        _run(run, dot_block, graph, lmax, t.shape[1], degree, t_old, t, partial)
+        sizes = {"n_chunks": graph.chunks.size - 1, "n_steps": degree, "numbers": graph.arrays[1].size + 4 * t.size}
+        run(loops.dot_block, graph.scaled(lmax), graph.chunks, t_old, t, partial, **sizes)
         dots[:, :, columns] = partial.sum(axis=1)
     return dots
 
 
-def _run(run: Any, loop: Any, graph: KernelGraph, lmax: float, width: int, n_steps: int, *arguments: Any) -> None:
-    """Run a loop on all chunks of the graph."""
-    numbers = graph.arrays[1].size + 4 * graph.n_vertices * width
-    n_chunks = graph.chunks.size - 1
-    run(loop, graph.scaled(lmax), graph.chunks, *arguments, n_chunks=n_chunks, n_steps=n_steps, numbers=numbers)
+def advance_rows(
+    graph: KernelGraph,
+    lmax: float,
+    coeffs: FloatArray,
+    before: int,
+    limits: IntArray,
+    blocks: tuple[Array, Array, Array],
+    *,
+    n_threads: int | None = None,
+) -> tuple[Array, Array]:
+    r"""Step :math:`T_{k+1} = 2\tilde\Delta T_k - T_{k-1}` on the rows of a part and add up, in place.
+
+    Parameters
+    ----------
+    graph : KernelGraph
+        Rows of the part, then rows around it; columns for those and the rim.
+    lmax : float
+        The interval of the series is [0, lmax].
+    coeffs : ndarray, shape (n_filters, K + 1)
+        One series per row.
+    before : int
+        Degree k of the newest block.
+    limits : ndarray of int, shape (n_steps,)
+        Rows that each step is done on, from the first.
+    blocks : tuple of ndarray
+        :math:`T_{k-1}` and :math:`T_k` on all rows and the rim, shape (n_local, m), and the sums on the rows of the
+        part, shape (n_filters, n_own, m), which need no values for k = 0.
+    n_threads : int, optional
+        Threads; by default, as many as are useful.
+
+    Returns
+    -------
+    tuple of ndarray
+        The blocks of the last two degrees, the older one first: those that were given, overwritten.
+    """
+    steps = {"before": before, "limits": limits.astype(np.uint64), "n_threads": n_threads}
+    return _run_steps(_loops()[0].sum_degrees, graph, lmax, coeffs.astype(graph.dtype), blocks, limits.size, **steps)
+
+
+def advance_adjoint_rows(
+    graph: KernelGraph,
+    lmax: float,
+    coeffs: FloatArray,
+    before: int,
+    limits: IntArray,
+    blocks: tuple[Array, Array, Array],
+    *,
+    n_threads: int | None = None,
+) -> tuple[Array, Array]:
+    r"""Step Clenshaw's rule :math:`b_k = x_k + 2\tilde\Delta b_{k+1} - b_{k+2}` on the rows of a part, in place.
+
+    Here :math:`x_k = \sum_i a_{ik} f_i`, and the last step is :math:`b_0 = x_0 + \tilde\Delta b_1 - b_2`.
+
+    Parameters
+    ----------
+    graph, lmax, coeffs, limits, n_threads
+        As for :func:`advance_rows`.
+    before : int
+        Steps that were done: the newest block is :math:`b_k` with k = K - before.
+    blocks : tuple of ndarray
+        :math:`b_{k+1}` and :math:`b_k` on all rows and the rim, shape (n_local, m), and the signals :math:`f_i`, shape
+        (n_filters, n_rows, m), on the rows of all steps; n_rows is n_local at most.
+
+    Returns
+    -------
+    tuple of ndarray
+        As from :func:`advance_rows`.
+    """
+    a, steps = np.ascontiguousarray(coeffs.T, graph.dtype), {"before": before, "limits": limits.astype(np.uint64)}
+    return _run_steps(
+        _loops()[0].sum_degrees_adjoint, graph, lmax, a, blocks, limits.size, n_threads=n_threads, **steps
+    )
+
+
+def _run_steps(
+    loop: Any,
+    graph: KernelGraph,
+    lmax: float,
+    coeffs: Array,
+    blocks: tuple[Array, Array, Array],
+    n_steps: int,
+    *,
+    before: int = 0,
+    limits: Array = _NO_LIMITS,
+    n_threads: int | None = None,
+) -> tuple[Array, Array]:
+    """Run a loop of the recurrence, in place, and return the blocks of the last two degrees, the older one first."""
+    t_old, t, sums = blocks
+    numbers = graph.arrays[1].size + 4 * t.size
+    if t.shape[1] == 1:
+        blocks = t_old[:, 0], t[:, 0], sums[:, :, 0]
+    arguments = (graph.scaled(lmax), graph.chunks, coeffs, before, limits, *blocks, look_ahead(graph))
+    sizes: dict[str, Any] = {"n_chunks": graph.chunks.size - 1, "n_steps": n_steps, "n_threads": n_threads}
+    if t.shape[1]:
+        _loops()[1](loop, *arguments, numbers=numbers, **sizes)
+    return (t, t_old) if n_steps % 2 else (t_old, t)
+
+
+@cache
+def _loops() -> tuple[Any, Any]:
+    """Return the module of the compiled loops and what runs them, loaded when they are first needed."""
+    from cayleygsp.engine import recurrence_loops
+    from cayleygsp.engine.threads import run
+
+    return recurrence_loops, run
 
 
 def signal_tiles(shape: tuple[int, ...], itemsize: int) -> list[slice]:

@@ -1,8 +1,11 @@
-"""Rows of sparse products on blocks of signals, written in LLVM vectors.
+"""Rows of sparse products on blocks of signals and on tiles of them, written in LLVM vectors.
 
 numba does not keep a row of sums in registers when its length is known only at run time; these intrinsics do. They walk
 the columns in pieces of 128, 64, 32 and 16 bytes, then one by one, and hold the sums of a piece in vector registers
 while the neighbours go by.
+
+The loops for the layers take a graph as ``(indptr, indices, weights, diagonal, off, scale)``: its scaled Laplacian in
+row i is ``scale[i] * (diagonal[i] * t[i] + off * sum(weights * t[indices])) - t[i]``.
 """
 
 from __future__ import annotations
@@ -10,11 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from cayleygsp.engine.emitter import FUSE, Emitter
+from cayleygsp.engine.compiling import compiled_helper
+from cayleygsp.engine.emitter import FUSE, Emitter, while_loop
 
 
 def _sum_of_neighbours(
@@ -84,7 +89,7 @@ class _Step:
         emit, kinds, args = self.emit, self.kinds, self.args
         self.indices, self.weights = emit.array(kinds[3], args[3]), emit.array(kinds[4], args[4])
         self.t, self.t_old = emit.array(kinds[8], args[8]), emit.array(kinds[9], args[9])
-        self.n, self.width = emit.size(self.t, 0), emit.size(self.t, 1)
+        self.width = emit.size(self.t, 1)
 
     def here(self, k: Any) -> tuple[Any, Any]:
         """Return the place of column k of the row, as terms of an address."""
@@ -150,7 +155,7 @@ def step_and_sum_row(typingctx, i, begin, end, indices, weights, w1, w2, w3, t, 
                     for q in range(3)
                 )
                 value = emit.multiply_add(a0, old, emit.multiply_add(a1, now, b.fmul(a2, new, flags=FUSE)))
-                where = emit.at(Y.data, (b.mul(s, step.n), step.width), *step.here(k))
+                where = emit.at(Y.data, (b.mul(s, emit.size(Y, 1)), step.width), *step.here(k))
                 with b.if_else(args[12]) as (overwrite, add):
                     with overwrite:
                         emit.store(value, where)
@@ -180,7 +185,7 @@ def step_and_mix_row(typingctx, i, begin, end, indices, weights, w1, w2, w3, t, 
             b.store(new, total)
             with emit.loop(emit.index(0), emit.size(A, 0)) as s:
                 w = emit.splat(b.load(emit.at(A.data, (s, one))), lanes)
-                value = emit.load(emit.at(F.data, (b.mul(s, step.n), step.width), *step.here(k)), lanes)
+                value = emit.load(emit.at(F.data, (b.mul(s, emit.size(F, 1)), step.width), *step.here(k)), lanes)
                 b.store(emit.multiply_add(w, value, b.load(total)), total)
             emit.store(b.load(total), emit.at(step.t_old.data, *step.here(k)))
 
@@ -206,3 +211,163 @@ def prefetch(typingctx, array, i):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+# Neighbours whose products are summed over the lanes at once; what is left is done by smaller groups.
+_GROUPS = (4, 2, 1)
+
+
+@dataclass
+class _Dots:
+    """Row ``mine`` of one block times rows of another, added up in double precision."""
+
+    emit: Emitter
+    mine: Any
+    factor: Any
+    lanes: int
+
+    def add(self, rows: list[Any], where: Any) -> None:
+        """Emit the products with some rows, added to the numbers that stand side by side from ``where`` on."""
+        emit, b = self.emit, self.emit.builder
+        sums = emit.sums_of([b.fmul(self.mine, row, flags=FUSE) for row in rows])
+        double = ir.VectorType(ir.DoubleType(), len(rows))
+        if sums.type != double:
+            sums = b.fpext(sums, double)
+        place = b.bitcast(where, double.as_pointer())
+        total = emit.multiply_add(emit.splat(self.factor, len(rows)), sums, b.load(place, align=8))
+        b.store(total, place, align=8)
+
+
+@intrinsic
+def step_and_dot_row(  # type: ignore[no-untyped-def]
+    typingctx, i, begin, end, indices, weights, w1, w2, w3, t, t_old, target, add, other, factor, entries, diagonal
+):
+    """Do what :func:`cayleygsp.engine.rows.step_row` does with weights, and add products of rows on the way.
+
+    Entry p gets factor * (row i of ``other``) * (row indices[p] of t), and diagonal[i] the same with row i of t, both
+    in double precision.
+    """
+    signature = types.void(
+        i, begin, end, indices, weights, w1, w2, w3, t, t_old, target, add, other, factor, entries, diagonal
+    )
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        b, emit = builder, Emitter(context, builder, t.dtype)
+        J, W, T, old, out, O, sums, own = (  # noqa: E741
+            emit.array(signature.args[q], args[q]) for q in (3, 4, 8, 9, 10, 12, 14, 15)
+        )
+        width, one = emit.size(T, 1), emit.index(1)
+        place = cgutils.alloca_once(b, emit.index)
+
+        def neighbours(k: Any, lanes: int, total: Any, dots: _Dots, count: int) -> None:
+            """Emit what is done with some neighbours at once, from the entry ``place`` on."""
+            p, rows = b.load(place), []
+            for q in range(count):
+                here = b.add(p, emit.index(q))
+                j = b.load(b.gep(J.data, [here]))
+                j = b.zext(j, emit.index) if indices.dtype.bitwidth < 64 else j
+                rows.append(emit.load(emit.at(T.data, (j, width), (k, one)), lanes))
+                w = emit.splat(b.load(b.gep(W.data, [here])), lanes)
+                b.store(emit.multiply_add(w, rows[-1], b.load(total)), total)
+            dots.add(rows, b.gep(sums.data, [p]))
+            b.store(b.add(p, emit.index(count)), place)
+
+        def piece(k: Any, lanes: int) -> None:
+            row = (args[0], width), (k, one)
+            total = cgutils.alloca_once(b, ir.VectorType(emit.real, lanes))
+            b.store(ir.Constant(total.type.pointee, [0.0] * lanes), total)
+            dots = _Dots(emit, emit.load(emit.at(O.data, *row), lanes), args[13], lanes)
+            b.store(args[1], place)
+            for count in (c for c in _GROUPS if c <= lanes):
+                with while_loop(b, lambda: b.icmp_unsigned("<=", b.add(b.load(place), emit.index(count)), args[2])):  # noqa: B023
+                    neighbours(k, lanes, total, dots, count)
+            now = emit.load(emit.at(T.data, *row), lanes)
+            dots.add([now], b.gep(own.data, [args[0]]))
+            v1, v2, v3 = (emit.splat(w, lanes) for w in args[5:8])
+            before = b.fmul(v3, emit.load(emit.at(old.data, *row), lanes), flags=FUSE)
+            new = emit.multiply_add(v1, b.load(total), emit.multiply_add(v2, now, before))
+            with b.if_else(args[11]) as (to_add, to_set):
+                with to_add:
+                    emit.store(b.fadd(new, emit.load(emit.at(out.data, *row), lanes)), emit.at(out.data, *row))
+                with to_set:
+                    emit.store(new, emit.at(out.data, *row))
+
+        emit.each_piece(width, piece)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+# Rows of output that are summed at once: each takes four vector registers of 32 bytes.
+_GROUP = 2
+
+
+@intrinsic
+def mix_rows(typingctx, a, source, first, stride, target, first_out, stride_out, width):  # type: ignore[no-untyped-def]
+    """Set target row s to the sum over q of a[s, q] times source row q; rows stand at first + q * stride."""
+    signature = types.void(a, source, first, stride, target, first_out, stride_out, width)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        emit = Emitter(context, builder, source.dtype)
+        b, one = builder, emit.index(1)
+        A, X, Y = (emit.array(kind, args[q]) for q, kind in ((0, a), (1, source), (4, target)))
+        n_out, n_in = emit.size(A, 0), emit.size(A, 1)
+        row = cgutils.alloca_once(b, emit.index)
+
+        def group(k: Any, lanes: int, size: int) -> None:
+            """Sum ``size`` rows of output at once, from row ``row`` on."""
+            s = b.load(row)
+            zero = ir.Constant(ir.VectorType(emit.real, lanes), [0.0] * lanes)
+            totals = [cgutils.alloca_once(b, zero.type) for _ in range(size)]
+            for total in totals:
+                b.store(zero, total)
+            with emit.loop(emit.index(0), n_in) as q:
+                value = emit.load(emit.at(X.data, (args[2], one), (q, args[3]), (k, one)), lanes)
+                for g, total in enumerate(totals):
+                    w = b.load(emit.at(A.data, (b.add(s, emit.index(g)), n_in), (q, one)))
+                    b.store(emit.multiply_add(emit.splat(w, lanes), value, b.load(total)), total)
+            for g, total in enumerate(totals):
+                here = emit.at(Y.data, (args[5], one), (b.add(s, emit.index(g)), args[6]), (k, one))
+                emit.store(b.load(total), here)
+            b.store(b.add(s, emit.index(size)), row)
+
+        def piece(k: Any, lanes: int) -> None:
+            b.store(emit.index(0), row)
+            for size in (_GROUP, 1):
+                with while_loop(b, lambda: b.icmp_unsigned("<=", b.add(b.load(row), emit.index(size)), n_out)):  # noqa: B023
+                    group(k, lanes, size)
+
+        emit.each_piece(args[7], piece)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def copy_row(typingctx, source, first, target, first_out, width):  # type: ignore[no-untyped-def]
+    """Copy ``width`` numbers that stand side by side."""
+    signature = types.void(source, first, target, first_out, width)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        emit = Emitter(context, builder, source.dtype)
+        X, Y = (emit.array(kind, args[q]) for q, kind in ((0, source), (2, target)))
+
+        def piece(k: Any, lanes: int) -> None:
+            value = emit.load(emit.at(X.data, (args[1], emit.index(1)), (k, emit.index(1))), lanes)
+            emit.store(value, emit.at(Y.data, (args[3], emit.index(1)), (k, emit.index(1))))
+
+        emit.each_piece(args[4], piece)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@compiled_helper()
+def step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, add):  # type: ignore[no-untyped-def]
+    """Set rows of out to factor * (scaled Laplacian) t - minus * t_old, plus what stands there if ``add``."""
+    indptr, indices, weights, diagonal, off, scale = graph
+    for i in range(first, last):
+        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+        w1 = factor * scale[i] * off
+        w2 = factor * (scale[i] * diagonal[i]) - factor
+        step_row(np.int64(i), begin, end, indices, weights, w1, w2, -minus, t, t_old, out, add)

@@ -72,7 +72,7 @@ class TilePlan:
         Parameters
         ----------
         graph : tuple
-            The scaled Laplacian, see :mod:`cayleygsp.engine.scaled_rows`.
+            The scaled Laplacian, see :mod:`cayleygsp.engine.rows`.
         a : ndarray, shape (n_blocks, n_terms) or (0, 0)
             Series.
         x, y : ndarray, shapes (batch, n, features) and (batch, n, n_blocks, features)

@@ -2,18 +2,20 @@ r"""The paper's scheme: Jacobi iterations for :math:`(h\Delta + iI) y_j = (h\Del
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds import jacobi_contraction, jacobi_error
 from cayleygsp.bounds.jacobi import adjoint_sweep_rounding, summation_floor, sweep_rounding
-from cayleygsp.engine.jacobi import JacobiSweeps
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range
 from cayleygsp.methods.powers import accumulated_error, residual_norms, sum_powers
 from cayleygsp.responses.cayley import CayleyPolynomial
+
+if TYPE_CHECKING:
+    from cayleygsp.engine.jacobi import JacobiSweeps
 
 
 class JacobiMethod(FilterMethod):
@@ -114,6 +116,8 @@ class JacobiMethod(FilterMethod):
 
     def _sweeps(self, dtype: Any) -> JacobiSweeps:
         """Return the compiled sweeps in the precision of the signals."""
+        from cayleygsp.engine.jacobi import JacobiSweeps
+
         graph = self.laplacian.kernel_graph(dtype, reorder=False)
         return JacobiSweeps(graph, self.polynomial.zoom, self.laplacian.diagonal)
 

@@ -439,7 +439,7 @@ class JacobiFeatures(BlockFeatures):
 
 def _blocks_by_loops(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
     """Return x, the parts of all powers, and their derivatives, shape (n, m, 4r + 1), by compiled loops."""
-    from cayleygsp.engine.jacobi_powers import jacobi_blocks
+    from cayleygsp.engine.jacobi import jacobi_blocks
 
     diagonal, columns = graph.diagonal.double().numpy(), x.contiguous().numpy()
     packed = graph.to(x.dtype).packed()

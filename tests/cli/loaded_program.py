@@ -11,8 +11,7 @@ import signal
 import sys
 
 # what commands load when they are called
-import cayleygsp.engine.blocks
-import cayleygsp.engine.one_signal
+import cayleygsp.engine.recurrence_loops
 import cayleygsp.engine.threads
 import cayleygsp.filters
 import cayleygsp.report.facts

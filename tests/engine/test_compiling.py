@@ -85,8 +85,8 @@ def test_what_counts_no_references_makes_and_returns_no_arrays():
     functions = decorated()
     helpers = {name: node for name, (how, node) in functions.items() if "compiled_helper" in how or "UNCOUNTED" in how}
     counted = {name for name, (how, _) in functions.items() if how.startswith("njit") and "inline" not in how}
-    assert {"sum_signal_rows", "step_scaled_rows", "max_of_groups"} <= set(helpers)
-    assert {"due_terms", "new_strip"} <= counted
+    assert {"_sum_rows", "step_scaled_rows", "max_of_groups"} <= set(helpers)
+    assert {"_due_terms", "_step_weights"} <= counted
     for name, node in helpers.items():
         calls = {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
         assert not calls & counted, name

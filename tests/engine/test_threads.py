@@ -11,7 +11,10 @@ import pytest
 
 import cayleygsp as cg
 from cayleygsp.engine import threads
-from cayleygsp.engine.board import (
+from cayleygsp.engine.jacobi import JacobiSweeps
+from cayleygsp.engine.packed import KernelGraph, prepare_graph
+from cayleygsp.engine.recurrence import recurrence_dots, sum_series, sum_series_adjoint
+from cayleygsp.engine.threads import (
     DISMISSED,
     FINISHED,
     GO_ON,
@@ -24,9 +27,6 @@ from cayleygsp.engine.board import (
     finish,
     new_board,
 )
-from cayleygsp.engine.jacobi import JacobiSweeps
-from cayleygsp.engine.packed import KernelGraph, prepare_graph
-from cayleygsp.engine.recurrence import recurrence_dots, sum_series, sum_series_adjoint
 
 
 @pytest.fixture
