@@ -52,11 +52,6 @@ RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 # An import against the order, and why it is there.
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 
-# An import that closes a circle, and why it is there.
-CIRCLES = {
-    ("nn.pyg_classes", "nn.pyg"): "a layer is made of a class that PyTorch Geometric knows, where that is imported",
-}
-
 # Options that can be given by their place, and why.
 BY_PLACE = {
     ("cayleygsp.pygsp_filters", "Cayley.filter"): "the signature of PyGSP",
@@ -110,8 +105,6 @@ def test_imports_point_one_way():
 def test_exceptions_are_still_needed():
     for name, target in EXCEPTIONS:
         assert target in {room(module) for module in targets(package()[name])}
-    for name, target in CIRCLES:
-        assert target in targets(package()[name])
 
 
 def test_the_core_does_not_know_the_layers():
@@ -160,11 +153,7 @@ def test_a_circle_is_seen():
 def test_no_file_imports_itself_in_a_circle():
     known = package()
     graph = {
-        name: {
-            target
-            for target in targets(path) & set(known)
-            if (name, room(target)) not in EXCEPTIONS and (name, target) not in CIRCLES
-        }
+        name: {target for target in targets(path) & set(known) if (name, room(target)) not in EXCEPTIONS}
         for name, path in known.items()
     }
     assert circle(graph) == []

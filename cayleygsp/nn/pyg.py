@@ -1,146 +1,72 @@
-"""The layers as message passing modules of PyTorch Geometric, which this file imports.
+"""The layers as PyTorch Geometric's ``MessagePassing``, for its tools that pass by any other module.
 
-:class:`cayleygsp.nn.CayleyConv` and :class:`cayleygsp.nn.ChebConv` are made of these classes where PyTorch Geometric
-has been imported before; subclasses of your own can be derived from them here.
+These are ``to_hetero`` and the explainers; elsewhere in its models :class:`cayleygsp.nn.CayleyConv` and
+:class:`cayleygsp.nn.ChebConv` work as they are. Importing this module imports PyTorch Geometric, which takes seconds.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import Module
 from torch_geometric.nn.conv import MessagePassing
 
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.nn.graph.laplacian import GraphLaplacian
+from cayleygsp.nn.graph.scaled import ScaledLaplacian
+from cayleygsp.nn.graph.tensors import transposed_pattern
 from cayleygsp.nn.layers import cayley_conv, cheb_conv
-from cayleygsp.nn.layers.base import HALF, GraphConv, one_kind_of_vertices
-from cayleygsp.nn.modes import full_precision
-
-
-def masked_conv(
-    layer: GraphConv,
-    x: Tensor,
-    edge_index: Tensor,
-    edge_weight: Tensor | None,
-    batch: Tensor | None,
-    lambda_max: Any,
-    mask: Tensor,
-) -> Tensor:
-    r"""Return what a layer gives if its Laplacian has each entry beside the diagonal multiplied by a mask.
-
-    Degrees and λ_max are those without the mask. Every term is kept for the gradient.
-
-    Parameters
-    ----------
-    layer : GraphConv
-        The layer.
-    x, edge_index, edge_weight, batch, lambda_max
-        As it is called. The graph must be given by edges.
-    mask : Tensor, shape (n_edges,)
-        For each edge. A layer for undirected graphs takes the mean of both directions of an edge, so that with a mask
-        between 0 and 1 its spectrum stays within its bound.
-
-    Returns
-    -------
-    Tensor, shape (n, out_channels) or (batch, n, out_channels)
-    """
-    x = one_kind_of_vertices(x)
-    if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape != (2, mask.shape[0]):
-        raise ValueError(f"`edge_index` must hold the {mask.shape[0]} edges of the mask, of shape (2, n_edges)")
-    layer.check_input(x)
-    with full_precision(x):
-        y = _masked(layer, x, edge_index, layer.laplacian_of(x, edge_index, edge_weight, batch, lambda_max), mask)
-    return y.to(x.dtype) if x.dtype in HALF else y
-
-
-def _masked(layer: GraphConv, x: Tensor, edge_index: Tensor, laplacian: Any, mask: Tensor) -> Tensor:
-    """Return the convolution in the precision of the layer."""
-    if layer.is_lazy:
-        layer.materialize(x.shape[-1])
-    x = x.to_dense() if x.layout != torch.strided else x
-    dtype = layer.parameter.dtype
-    graph = laplacian.tensors(dtype, own_scale=layer.own_scale)
-    rows, columns = graph.rows(), graph.indices.long()
-    ends = edge_index[layer.row_of_edges]
-    mask = mask.to(dtype)[torch.argsort(ends, stable=True)]
-    if layer.undirected:
-        mask = _mean_of_directions(mask, rows, columns, graph.diagonal.shape[0])
-    taps = layer.taps(laplacian)
-    signals = (x if x.dim() == 3 else x[None]).to(dtype)
-    y = _polynomial(graph, graph.values * mask, rows, columns, signals, taps)
-    if layer.bias is not None:
-        y = y + layer.bias
-    return y if x.dim() == 3 else y[0]
-
-
-def _polynomial(graph: GraphTensors, values: Tensor, rows: Tensor, columns: Tensor, x: Tensor, taps: Tensor) -> Tensor:
-    """Return the sum of T_k x W_k, W_k being the k-th of the taps."""
-    scale, diagonal = graph.scale[:, None], graph.diagonal[:, None]
-
-    def product(t: Tensor) -> Tensor:
-        neighbours = torch.zeros_like(t).index_add(1, rows, values[:, None] * t[:, columns])
-        return scale * (diagonal * t - neighbours) - t
-
-    before, t = x, x
-    y = x @ taps[0]
-    for k in range(1, taps.shape[0]):
-        before, t = t, product(t) if k == 1 else 2 * product(t) - before
-        y = y + t @ taps[k]
-    return y
-
-
-def _mean_of_directions(mask: Tensor, rows: Tensor, columns: Tensor, n: int) -> Tensor:
-    """Return for each entry the mean of the mask there and at the transposed entry."""
-    there, back = torch.argsort(rows * n + columns, stable=True), torch.argsort(columns * n + rows, stable=True)
-    return torch.zeros_like(mask).index_add(0, there, (mask[there] + mask[back]) / 2)
+from cayleygsp.nn.layers.base import GraphConv
 
 
 class _Explained(GraphConv, MessagePassing):
-    """What PyTorch Geometric's explainers need: messages that are weighted by a mask of the edges."""
+    """A layer whose Laplacian has its entries beside the diagonal multiplied by the mask of an explainer."""
 
     # in the place of a property that compiles PyTorch Geometric's own propagation anew
     explain: bool | None = None
     _edge_mask: Tensor | None
     _apply_sigmoid: bool
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Return how to pickle and copy the layer: without what only PyTorch Geometric can read."""
-        made, arguments, state = super().__reduce_ex__(protocol)
-        state = {name: value for name, value in state.items() if name != "inspector"}
-        state["_modules"] = {name: value for name, value in state["_modules"].items() if name != "aggr_module"}
-        return made, arguments, state
+    def laplacian_of(
+        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
+    ) -> GraphLaplacian | ScaledLaplacian:
+        """Return the Laplacian of what was given; under an explainer with its mask, degrees and λ_max being without."""
+        laplacian = super().laplacian_of(x, edges, edge_weight, batch, lambda_max)
+        mask = self._edge_mask
+        if not self.explain or mask is None:
+            return laplacian
+        if isinstance(edges, (GraphLaplacian, Laplacian)) or edges.shape != (2, mask.shape[0]):
+            raise ValueError(f"`edge_index` must hold the {mask.shape[0]} edges of the mask, of shape (2, n_edges)")
+        return self._masked(laplacian, edges, mask.sigmoid() if self._apply_sigmoid else mask)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        MessagePassing.__init__(self)
-        modules = {**self._modules, **state["_modules"]}
-        Module.__setstate__(self, {**state, "_modules": modules})
-
-    def forward(
-        self,
-        x: Tensor,
-        edge_index: Any,
-        edge_weight: Tensor | None = None,
-        batch: Tensor | None = None,
-        lambda_max: Any = None,
-    ) -> Tensor:
-        """Filter the signals; under an explainer, with the edges weighted by its mask.
-
-        Parameters
-        ----------
-        x, edge_index, edge_weight, batch, lambda_max
-            Those of :meth:`cayleygsp.nn.layers.base.GraphConv.forward`.
-        """
-        if self.explain and self._edge_mask is not None:
-            mask = self._edge_mask.sigmoid() if self._apply_sigmoid else self._edge_mask
-            return masked_conv(self, x, edge_index, edge_weight, batch, lambda_max, mask)
-        return super().forward(x, edge_index, edge_weight, batch, lambda_max)
+    @abstractmethod
+    def _masked(self, laplacian: Any, edges: Tensor, mask: Tensor) -> GraphLaplacian | ScaledLaplacian:
+        """Return a Laplacian with each entry multiplied by the mask of its edge."""
 
 
 class CayleyConv(cayley_conv.CayleyConv, _Explained):
     """A :class:`cayleygsp.nn.CayleyConv` that is a message passing module of PyTorch Geometric."""
 
+    def _masked(self, laplacian: GraphLaplacian, edges: Tensor, mask: Tensor) -> GraphLaplacian:
+        # The mean of both directions: then a mask between 0 and 1 leaves the spectrum within its bound.
+        order = torch.argsort(edges[0], stable=True)
+        (row, col), n = edges[:, order].long(), laplacian.n_vertices
+        there, back = torch.argsort(row * n + col, stable=True), torch.argsort(col * n + row, stable=True)
+        mask = mask[order].to(laplacian.values.dtype)
+        mean = torch.zeros_like(mask).index_add(0, there, (mask[there] + mask[back]) / 2)
+        pattern, values = (laplacian.indptr, laplacian.indices), laplacian.values * mean
+        numbers = laplacian.diagonal, laplacian.lmax, laplacian.normalization, laplacian.bound
+        return GraphLaplacian(*pattern, values, *numbers)
+
 
 class ChebConv(cheb_conv.ChebConv, _Explained):
     """A :class:`cayleygsp.nn.ChebConv` that is a message passing module of PyTorch Geometric."""
+
+    def _masked(self, laplacian: ScaledLaplacian, edges: Tensor, mask: Tensor) -> ScaledLaplacian:
+        graph = laplacian.graph
+        indptr_t, indices_t, order_t = transposed_pattern(graph.indptr, graph.indices)
+        values = graph.values * mask[torch.argsort(edges[1], stable=True)].to(graph.values.dtype)
+        graph = graph._replace(values=values, indptr_t=indptr_t, indices_t=indices_t, order_t=order_t)
+        return ScaledLaplacian(graph, laplacian.normalization, bounded=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, cast
@@ -12,6 +12,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import Parameter, UninitializedParameter
+from typing_extensions import Self
 
 from cayleygsp._validation import check_integer
 from cayleygsp.filters import ConvergenceWarning
@@ -19,10 +20,7 @@ from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph.build import asks_for_gradient
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian
 from cayleygsp.nn.graph.scaled import ScaledLaplacian
-from cayleygsp.nn.graph_key import GraphKey
 from cayleygsp.nn.modes import full_precision, outside_inference
-from cayleygsp.nn.prepared_graphs import PREPARED
-from cayleygsp.nn.pyg_classes import LayerType, restored, without_message_passing
 
 
 def check_floating(x: Any) -> None:
@@ -56,24 +54,24 @@ def _stored_values(x: Tensor) -> Tensor:
 HALF = (torch.bfloat16, torch.float16)
 
 
-class GraphConv(nn.Module, metaclass=LayerType):
+class GraphConv(nn.Module, ABC):
     """Base of the layers.
 
     A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight``, ``prepare`` and ``convolve``.
-    Where PyTorch Geometric has been imported, a layer is one of its ``MessagePassing`` modules too, so that its tools
-    know it for what it is.
     """
 
     weight: Tensor
     bias: Parameter | None
     order: int
 
-    # How edges are made into a Laplacian: which row of ``edge_index`` says the row of an entry, whether each graph has
-    # a scale of its own, whether both directions of an edge are needed. Layers with the same conventions share graphs.
-    row_of_edges, own_scale, undirected = 0, False, True
+    # What was prepared at the first call if the layer is ``cached``; in a tuple, which makes it no part of the state.
+    _kept: tuple[GraphLaplacian | ScaledLaplacian, ...] = ()
 
-    def __init__(self, in_channels: int, out_channels: int, normalization: str | None, bias: bool) -> None:
+    def __init__(
+        self, in_channels: int, out_channels: int, normalization: str | None, bias: bool, cached: bool
+    ) -> None:
         super().__init__()
+        self.cached = bool(cached)
         if in_channels != -1:
             in_channels = check_integer(in_channels, "in_channels", at_least=1)
         self.in_channels = in_channels
@@ -84,10 +82,9 @@ class GraphConv(nn.Module, metaclass=LayerType):
         else:
             self.register_parameter("bias", None)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Return how to pickle and copy the layer: by the class that is there with and without PyTorch Geometric."""
-        state = cast(tuple[Any, ...], super().__reduce_ex__(protocol))[2]
-        return restored, (without_message_passing(type(self)),), state
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        self._kept = ()  # it may be on another device, or in another precision
+        return super()._apply(fn, recurse)
 
     @abstractmethod
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:
@@ -270,7 +267,7 @@ class GraphConv(nn.Module, metaclass=LayerType):
     def laplacian_of(
         self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
     ) -> GraphLaplacian | ScaledLaplacian:
-        """Return the prepared Laplacian of what was given; made again only if a tensor is another or was changed."""
+        """Return the prepared Laplacian of what was given, or if the layer is ``cached`` of what was given first."""
         if isinstance(edges, (GraphLaplacian, Laplacian)):
             for name, value in (("edge_weight", edge_weight), ("batch", batch), ("lambda_max", lambda_max)):
                 if value is not None:
@@ -278,20 +275,17 @@ class GraphConv(nn.Module, metaclass=LayerType):
             self._check_kind(edges)
             if isinstance(edges, GraphLaplacian):
                 return edges
-        given = (edges, edge_weight, batch, lambda_max)
-        dtype = self.parameter.dtype
-        key = None
-        if not torch.compiler.is_compiling() and not asks_for_gradient(edge_weight):  # what has a gradient is used once
-            key = GraphKey.of(given, x, dtype, (self.undirected, self.normalization))
-        kept = PREPARED.get(key)
-        if kept is not None:
-            return cast("GraphLaplacian | ScaledLaplacian", kept)
+        if self._kept:
+            return self._kept[0]
+        if self.cached and asks_for_gradient(edge_weight):
+            raise ValueError("`edge_weight` must not require a gradient with cached=True: the first graph is kept")
         laplacian: GraphLaplacian | ScaledLaplacian
         if isinstance(edges, Laplacian):
             laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.graph_dtype, device=x.device)
         else:
             laplacian = self.prepare(x, edges, edge_weight, batch, lambda_max)
-        PREPARED.put(key, laplacian)
+        if self.cached and not torch.compiler.is_compiling():
+            self._kept = (laplacian,)
         return laplacian
 
     @property

@@ -77,6 +77,10 @@ class CayleyConv(FramedConv):
     parametrization : {"orthogonal", "coefficients"}
         What is learned: weights in coordinates that are orthogonal over the spectrum, or the :math:`c_j` themselves, as
         in the paper. The filters are the same.
+    cached : bool
+        Prepare the graph at the first call and keep it, for training on one graph (transductive learning): what later
+        calls give in its place is not looked at, so that a changed graph is not noticed. :meth:`reset_parameters`,
+        another device and another precision forget it. Layers can share one :class:`GraphLaplacian` instead.
 
     Attributes
     ----------
@@ -148,8 +152,9 @@ class CayleyConv(FramedConv):
         shared_filter: bool = False,
         zoom_per_channel: bool = False,
         parametrization: Literal["orthogonal", "coefficients"] = "orthogonal",
+        cached: bool = False,
     ) -> None:
-        super().__init__(in_channels, out_channels, check_normalization(normalization), bias)
+        super().__init__(in_channels, out_channels, check_normalization(normalization), bias, cached)
         self.order = check_integer(order, "order", at_least=1)
         self.method = check_choice(method, "method", METHODS)
         if n_iter is not None and method != "jacobi":
@@ -182,13 +187,14 @@ class CayleyConv(FramedConv):
         return pair if self.shared_filter else (self.n_coeffs, *pair)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw the weights again and go back to the zoom of the start.
+        """Draw the weights again, go back to the zoom of the start and forget a graph that is kept.
 
         Parameters
         ----------
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
+        self._kept = ()
         with torch.no_grad():
             self._make_frame()
             self.log_zoom.fill_(math.log(self.initial_zoom))

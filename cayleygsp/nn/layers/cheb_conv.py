@@ -110,6 +110,10 @@ class ChebConv(GraphConv):
     method : {"recurrence", "exact"}
         "recurrence": a product with the Laplacian for each term. "exact": the dense eigenbasis, which a prepared
         :class:`GraphLaplacian` computes once and keeps; for many signals with many channels on a small graph.
+    cached : bool
+        Prepare the graph at the first call and keep it, for training on one graph (transductive learning): what later
+        calls give in its place is not looked at, so that a changed graph is not noticed. :meth:`reset_parameters`,
+        another device and another precision forget it. Layers can share one :class:`GraphLaplacian` instead.
 
     Attributes
     ----------
@@ -141,8 +145,6 @@ class ChebConv(GraphConv):
     ChebConv(5, 8, K=5, normalization=sym)
     """
 
-    row_of_edges, own_scale, undirected = 1, True, False
-
     def __init__(
         self,
         in_channels: int,
@@ -152,10 +154,11 @@ class ChebConv(GraphConv):
         bias: bool = True,
         *,
         method: Literal["recurrence", "exact"] = "recurrence",
+        cached: bool = False,
     ) -> None:
         if normalization not in (None, "sym", "rw"):
             raise ValueError(f"`normalization` must be 'sym', 'rw' or None, got {normalization!r}")
-        super().__init__(in_channels, out_channels, normalization, bias)
+        super().__init__(in_channels, out_channels, normalization, bias, cached)
         self.order = check_integer(K, "K", at_least=1) - 1
         self.method = check_choice(method, "method", METHODS)
         self.lins = nn.ModuleList(ChannelMix(self.in_channels, self.out_channels) for _ in range(self.order + 1))
@@ -186,13 +189,14 @@ class ChebConv(GraphConv):
         return (self.order + 1, in_channels, self.out_channels)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw the weights again.
+        """Draw the weights again and forget a graph that is kept.
 
         Parameters
         ----------
         generator : torch.Generator, optional
             Source of random numbers; torch's global one by default.
         """
+        self._kept = ()
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
         if not self.is_lazy:

@@ -26,8 +26,8 @@ class PrecomputedCayleyConv(CayleyConv):
     Parameters
     ----------
     *args, **kwargs
-        Those of :class:`CayleyConv`, without ``method``, ``n_iter`` and ``tol``. Weights can be exchanged between the
-        two by ``state_dict``.
+        Those of :class:`CayleyConv`, without ``method``, ``n_iter``, ``tol`` and ``cached``. Weights can be exchanged
+        between the two by ``state_dict``.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class PrecomputedCayleyConv(CayleyConv):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        for name in ("method", "n_iter", "tol"):
+        for name in ("method", "n_iter", "tol", "cached"):
             if name in kwargs:
                 raise TypeError(f"`{name}` does not apply to PrecomputedCayleyConv: the features decide")
         super().__init__(*args, **kwargs)
