@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from analysis._document import Document, new_document
 from analysis._tables import Table, print_table
 from cayleygsp._files import write_files
-from cayleygsp.cli.outputs import png_bytes
-from cayleygsp.cli.printing import progress
+from cayleygsp._html import png_bytes
+from cayleygsp.cli.outputs import progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

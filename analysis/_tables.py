@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-from cayleygsp.cli import printing
+from cayleygsp.cli.outputs import line_width, table_text
 
 
 class Table(NamedTuple):
@@ -23,7 +23,7 @@ def print_table(table: Table) -> None:
     """Print a table with its title to stdout."""
     print(table.title)
     # a table of the reports, with a title
-    print(printing.table_text(cast(Any, table), printing.line_width(sys.stdout)))
+    print(table_text(cast(Any, table), line_width(sys.stdout)))
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -24,7 +24,7 @@ from analysis._tables import Table, format_seconds, markdown_table
 from analysis._timing import timed
 from cayleygsp._typing import FloatArray, LaplacianKind, Method
 from cayleygsp.bounds import jacobi_sweeps
-from cayleygsp.cli.graphs import load_graph
+from cayleygsp.cli.inputs import load_graph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

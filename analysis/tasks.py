@@ -20,7 +20,7 @@ from analysis._script import Script, Step
 from analysis._tables import Table, format_seconds, markdown_table
 from cayleygsp._format import format_bound
 from cayleygsp._typing import FloatArray
-from cayleygsp.cli.graphs import load_graph
+from cayleygsp.cli.inputs import load_graph
 from cayleygsp.tasks.selection import FAMILIES, FIRST_RANGE, default_strengths
 from cayleygsp.tasks.traces import Polynomial, plain, quadratic_forms
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 # Entries of an array that a result shows when it is printed.
 _MOST_SHOWN = 6
@@ -150,3 +152,19 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple) and len(value) > _MOST_SHOWN:
         return f"<tuple of {len(value):,}>"
     return repr(value)
+
+
+def finite_numbers(value: Any) -> Any:
+    """Return numbers ready for JSON, with None for what it has no number for.
+
+    Examples
+    --------
+    >>> from cayleygsp._format import finite_numbers
+    >>> finite_numbers({"a": [1.0, float("inf")], "b": True})
+    {'a': [1.0, None], 'b': True}
+    """
+    if isinstance(value, Mapping):
+        return {key: finite_numbers(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite_numbers(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

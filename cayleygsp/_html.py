@@ -79,9 +79,7 @@ class Picture:
     @classmethod
     def from_figure(cls, name: str, figure: Figure, alt: str, caption: str, *, shrinks: bool = False) -> Picture:
         """Draw a matplotlib figure."""
-        buffer = BytesIO()
-        figure.savefig(buffer, format="png", dpi=_DPI)
-        return cls(name, buffer.getvalue(), alt, caption, shrinks)
+        return cls(name, png_bytes(figure), alt, caption, shrinks)
 
 
 @dataclass(frozen=True)
@@ -126,6 +124,20 @@ class Section:
     pictures: Sequence[Picture] = ()
     table: Table | None = None
     closing: Sequence[str] = field(default=())
+
+
+def new_figure(height: float) -> Figure:
+    """Return an empty figure as wide as a page, and so many inches high."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(6.5, height), layout="constrained")
+
+
+def png_bytes(figure: Figure) -> bytes:
+    """Return a figure as a PNG file."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=_DPI)
+    return buffer.getvalue()
 
 
 def render_page(

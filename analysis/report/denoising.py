@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 import cayleygsp as cg
 from analysis.report.spectrum import Spectrum
 from cayleygsp import plotting
-from cayleygsp._html import Picture, Section
+from cayleygsp._html import Picture, Section, new_figure
 from cayleygsp._typing import FloatArray
-from cayleygsp.report.figures import WIDTH
 
 NOISE = 0.3
 TOL = 1e-6
@@ -51,7 +50,7 @@ def compute_denoising(spectrum: Spectrum, polynomial: cg.CayleyPolynomial, seed:
 
 def draw_signals(graph: cg.Graph, denoising: Denoising) -> Figure:
     """Draw the clean, the noisy and the filtered signal with one colour scale."""
-    figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
+    figure = new_figure(3.0)
     axes = figure.subplots(1, 3)
     largest = float(np.abs(denoising.noisy).max())
     norm = Normalize(-largest, largest)

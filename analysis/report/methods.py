@@ -16,9 +16,8 @@ from analysis.report.runs import Run
 from analysis.report.spectrum import Spectrum
 from cayleygsp import plotting
 from cayleygsp._format import format_bound, format_measured, format_tol
-from cayleygsp._html import Picture, Section, Table
+from cayleygsp._html import Picture, Section, Table, new_figure
 from cayleygsp._typing import FloatArray, Method
-from cayleygsp.report.figures import WIDTH
 
 TOLERANCES = (1e-3, 1e-6, 1e-10)
 SWEEPS = (1, 5, 9, 13, 100)
@@ -76,7 +75,7 @@ def run_method(
 
 def draw_errors(runs: Sequence[Run]) -> Figure:
     """Draw measured error and certified bound of every run."""
-    figure = Figure(figsize=(WIDTH, 0.9 + 0.27 * len(runs)), layout="constrained")
+    figure = new_figure(0.9 + 0.27 * len(runs))
     notes = [f"{run.n_matvecs:,} passes" for run in runs]
     measured, bounds = [run.measured_error for run in runs], [run.certified_bound for run in runs]
     plotting.error_bars(

@@ -16,7 +16,7 @@ from analysis.report.denoising import NOISE, Denoising
 from analysis.report.response import RIDGE
 from analysis.report.runs import Run
 from analysis.report.spectrum import N_KEPT, Spectrum
-from cayleygsp.report.numbers import finite_numbers
+from cayleygsp._format import finite_numbers
 
 
 def collect_numbers(

@@ -9,9 +9,8 @@ import cayleygsp as cg
 from analysis.report.spectrum import N_KEPT, Spectrum
 from cayleygsp import plotting
 from cayleygsp._format import format_at_most
-from cayleygsp._html import Picture, Section
+from cayleygsp._html import Picture, Section, new_figure
 from cayleygsp.design import Fit, LowPass, fit_cayley, fit_chebyshev
-from cayleygsp.report.figures import WIDTH
 
 ORDER = 8
 RIDGE = 1e-3
@@ -33,7 +32,7 @@ def fit_low_pass(spectrum: Spectrum) -> dict[str, Fit]:
 
 def draw_response(spectrum: Spectrum, polynomial: cg.CayleyPolynomial) -> Figure:
     """Draw the response over frequency and over the unrolled half circle."""
-    figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
+    figure = new_figure(5.0)
     over_lambda, unrolled = figure.subplots(2, 1)
     lam = spectrum.eigenvalues
     plotting.response(polynomial, float(lam[-1]), eigenvalues=lam, ax=over_lambda)

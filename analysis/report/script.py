@@ -20,7 +20,7 @@ from analysis.report.study import study_graph
 from cayleygsp._files import write_files
 from cayleygsp._format import format_tol
 from cayleygsp._html import Section, render_page
-from cayleygsp.cli.printing import progress
+from cayleygsp.cli.outputs import progress
 from cayleygsp.explorer import NamedFilter, explorer_page
 from cayleygsp.responses.cayley import as_cayley
 

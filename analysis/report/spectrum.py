@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from cayleygsp import gallery, plotting
-from cayleygsp._html import Picture, Section
+from cayleygsp._html import Picture, Section, new_figure
 from cayleygsp._typing import FloatArray
-from cayleygsp.report.figures import WIDTH
 
 # The lowest frequencies, which carry the communities.
 N_KEPT = 15
@@ -37,7 +36,7 @@ def compute_spectrum(seed: int) -> Spectrum:
 
 def draw_graph(graph: cg.Graph) -> Figure:
     """Draw the graph with its communities."""
-    figure = Figure(figsize=(WIDTH, 5.2), layout="constrained")
+    figure = new_figure(5.2)
     plotting.graph(graph, ax=figure.subplots(), s=22)
     return figure
 

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cayleygsp.cli.exit_codes import INTERRUPTED
+from cayleygsp.cli.errors import INTERRUPTED
 
 __all__ = ["main"]
 
@@ -51,7 +51,7 @@ def _run_process(arguments: Sequence[str]) -> int:
     # nothing is to be cleaned up before and after the work
     _on_interrupt(_leave, instead_of=signal.default_int_handler)
     from cayleygsp.cli.app import run
-    from cayleygsp.cli.streams import open_closed_streams
+    from cayleygsp.cli.errors import open_closed_streams
 
     open_closed_streams()
     try:

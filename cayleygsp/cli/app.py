@@ -3,18 +3,96 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Annotated, Any
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from cayleygsp._text import printable
-from cayleygsp.cli import commands
-from cayleygsp.cli.errors import BadInput, one_line
-from cayleygsp.cli.exit_codes import CANNOT_BE_USED, INTERRUPTED, OUTPUT_LOST
-from cayleygsp.cli.streams import OutputLost, flush_output, give_up, show_every_letter
+from cayleygsp.cli.bound import bound_command
+from cayleygsp.cli.decay import decay_command
+from cayleygsp.cli.denoise import denoise_command
+from cayleygsp.cli.design import design_command
+from cayleygsp.cli.errors import (
+    CANNOT_BE_USED,
+    INTERRUPTED,
+    OUTPUT_LOST,
+    BadInput,
+    OutputLost,
+    flush_output,
+    give_up,
+    one_line,
+    show_every_letter,
+)
+from cayleygsp.cli.explore import explore_command
+from cayleygsp.cli.features import features_command
+from cayleygsp.cli.filter import filter_command
+from cayleygsp.cli.info import info_command
+from cayleygsp.cli.inpaint import inpaint_command
+from cayleygsp.cli.report import report_command
+from cayleygsp.cli.zoom import zoom_command
+
+
+def flatten(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command in which every parameter that is a dataclass is replaced by the fields of that class.
+
+    So an option that several commands have is declared once.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import inspect
+    >>> from cayleygsp.cli.app import flatten
+    >>> @dataclass(frozen=True)
+    ... class Size:
+    ...     width: int = 3
+    ...     height: int = 4
+    >>> def area(unit: str, size: Size) -> None:
+    ...     print(size.width * size.height, unit)
+    >>> list(inspect.signature(flatten(area)).parameters)
+    ['unit', 'width', 'height']
+    >>> flatten(area)(unit="cm", width=2, height=5)
+    10 cm
+    """
+    # get_type_hints would hide, on Python 3.10, what an option with the default None is annotated with
+    hints = inspect.get_annotations(command, eval_str=True)
+    bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in bundles:
+            parameters += _parameters(bundles[name])
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:
+        bundled = {
+            name: bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
+            for name, bundle in bundles.items()
+        }
+        command(**bundled, **given)
+
+    del call.__wrapped__
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call
+
+
+def _parameters(bundle: Any) -> Iterator[inspect.Parameter]:
+    """Yield a parameter for each field of a dataclass."""
+    hints = get_type_hints(bundle, include_extras=True)
+    for field in fields(bundle):
+        default: Any = inspect.Parameter.empty if field.default is MISSING else field.default
+        if field.default_factory is not MISSING:
+            default = field.default_factory()
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name]
+        )
+
 
 app = typer.Typer(
     name="cayleygsp",
@@ -48,32 +126,48 @@ def program(
     """Graph filters with a certified error, from the CayleyNets paper."""
 
 
-commands.register(app)
+# What the help lists, in this order, each with an example that begins with its name.
+_COMMANDS: list[tuple[Callable[..., None], str]] = [
+    (info_command, "info roads.mtx -o density.png"),
+    (zoom_command, "zoom @minnesota --zoom 0.1 --zoom 1 --zoom 10 -o circles.png"),
+    (filter_command, "filter roads.mtx speeds.csv --pass low:0.5 --tol 1e-6 -o smooth.csv"),
+    (
+        denoise_command,
+        "denoise @minnesota noisy.npy --family heat --select gcv -o clean.npy --figure clean.png",
+    ),
+    (inpaint_command, "inpaint roads.mtx speeds.csv --strength 0.1 -o all_speeds.csv"),
+    (features_command, "features roads.mtx speeds.csv --bands 4 -o features.npy"),
+    (bound_command, "bound @communities --zoom 0.1 --order 12 --sweeps 80 -o bounds.png"),
+    (decay_command, "decay @grid:31 --vertex 480 --zoom 1 --order 3 -o decay.png"),
+    (design_command, "design --target low:0.5 --order 4 --lmax 8 -o low.json -o low.png"),
+    (explore_command, "explore @communities -o communities.html"),
+    (report_command, "report @minnesota -o minnesota.html"),
+]
+
+for function, example in _COMMANDS:
+    # paragraphs without line ends of their own, so that a terminal breaks them
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    words = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    app.command(example.split()[0], help=words, epilog=f"Example: cayleygsp {example}")(flatten(function))
 
 # typer brings its own copy of click, or uses the one that is installed: this is the base of its usage errors
 _UsageProblem: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
 
 
 @functools.cache
-def _command() -> Any:
+def _program() -> Any:
     return typer.main.get_command(app)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command, print an error in one line, and return the exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        The command and its arguments; help is shown if there are none.
-    """
+    """Run one command, print an error in one line, and return the exit code; without arguments show the help."""
     show_every_letter()
     streams = sys.stdout, sys.stderr
     try:
         for argument in arguments:
             if "\0" in argument:  # which no file name may hold; some versions of click stumble over it
                 raise BadInput(f"{argument!r} holds a null character")
-        code = _command().main(list(arguments) or ["--help"], prog_name="cayleygsp", standalone_mode=False)
+        code = _program().main(list(arguments) or ["--help"], prog_name="cayleygsp", standalone_mode=False)
         flush_output()
     except BadInput as problem:
         return _end(CANNOT_BE_USED, str(problem))

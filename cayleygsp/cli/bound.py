@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from cayleygsp import bounds
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import graph_line, load, rows_bytes
+from cayleygsp.cli.inputs import graph_line, load
 from cayleygsp.cli.options import MOST_SWEEPS, FilterOptions, GraphOptions, OutputOptions
-from cayleygsp.cli.outputs import png_bytes
+from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import AskedPolynomial, check_positive
-from cayleygsp.cli.results import Results
-
-if TYPE_CHECKING:
-    from cayleygsp.report.bound_numbers import BoundRow
+from cayleygsp.report.bounds import (
+    MORE_SWEEPS,
+    SWEEPS,
+    bound_rows,
+    bound_table,
+    draw_bounds,
+    gain_text,
+    kappa_text,
+    needs,
+    needs_text,
+)
 
 
 def bound_command(
@@ -47,10 +55,6 @@ def bound_command(
     with results.progress(4) as step:
         step("graph")
         G, L = load(graph)
-        from cayleygsp import bounds
-        from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, needs
-        from cayleygsp.report.bound_text import bound_table, gain_text, kappa_text, needs_text
-
         step("filter")
         p = asked.polynomial(L, graph.seed)
         step("bounds")
@@ -63,19 +67,24 @@ def bound_command(
             needed = needs(L, p, tol, counts[-1])
             kappa = bounds.kappa(L, p.zoom)
         step("files")
-        results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else _picture(rows))
+
+        def content(ending: str) -> Any:
+            if ending == ".csv":
+                return rows
+            with input_errors():  # errors that overflow cannot be drawn
+                return draw_bounds(rows)
+
+        results.write(content)
     results.show(
-        {"kappa": kappa, "order": p.order, "zoom": p.zoom}
-        | {"rows": [asdict(row) for row in rows], "needs": asdict(needed)},
+        {
+            "kappa": kappa,
+            "order": p.order,
+            "zoom": p.zoom,
+            "rows": [asdict(row) for row in rows],
+            "needs": asdict(needed),
+        },
         {"graph": graph_line(G.name, L), "filter": asked.words(p), "κ": kappa_text(L, p.zoom)},
         bound_table(rows),
         gain_text(rows),
         needs_text(needed),
     )
-
-
-def _picture(rows: list[BoundRow]) -> bytes:
-    from cayleygsp.report.bound_figure import draw_bounds
-
-    with input_errors():  # errors that overflow cannot be drawn
-        return png_bytes(draw_bounds(rows))

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cayleygsp._validation import check_vertex
 from cayleygsp.cli.errors import input_errors
-from cayleygsp.cli.loading import graph_line, load
+from cayleygsp.cli.inputs import graph_line, load
 from cayleygsp.cli.options import FilterOptions, GraphOptions, OutputOptions
-from cayleygsp.cli.outputs import csv_bytes, png_bytes
+from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import AskedPolynomial
-from cayleygsp.cli.results import Results
-from cayleygsp.filters import CayleyFilter, ConvergenceWarning
-
-if TYPE_CHECKING:
-    from cayleygsp.localization import Decay
+from cayleygsp.filters import ConvergenceWarning
+from cayleygsp.report.localization import (
+    decay_columns,
+    decay_numbers,
+    decay_table,
+    decay_text,
+    draw_decay,
+    filter_decay,
+    typical_vertex,
+)
 
 
 def decay_command(
@@ -38,11 +43,6 @@ def decay_command(
     with results.progress(4) as step:
         step("graph")
         G, L = load(graph)
-        from cayleygsp.localization import decay_curve
-        from cayleygsp.report.facts import typical_vertex
-        from cayleygsp.report.mass_numbers import decay_numbers
-        from cayleygsp.report.mass_text import decay_table, decay_text
-
         if vertex is not None:
             with input_errors():
                 check_vertex(vertex, L.n_vertices)
@@ -52,25 +52,12 @@ def decay_command(
         start = typical_vertex(L) if vertex is None else vertex
         with input_errors(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of the curve says what was reached
-            curve = decay_curve(CayleyFilter(L, p, tol=1e-10), start)
+            curve = filter_decay(L, p, start)
         step("files")
-        results.write(lambda ending: _table(curve) if ending == ".csv" else _picture(curve))
+        results.write(lambda ending: decay_columns(curve) if ending == ".csv" else draw_decay(curve))
     results.show(
         decay_numbers(curve) | {"vertex": start, "order": p.order, "zoom": p.zoom},
         {"graph": graph_line(G.name, L), "filter": asked.words(p), "vertex": f"{start:,}"},
         decay_table(curve),
         decay_text(curve),
     )
-
-
-def _table(curve: Decay) -> bytes:
-    from cayleygsp.report.mass_numbers import decay_columns
-
-    columns = decay_columns(curve)
-    return csv_bytes(list(columns), list(zip(*columns.values(), strict=True)))
-
-
-def _picture(curve: Decay) -> bytes:
-    from cayleygsp.report.mass_figure import draw_decay
-
-    return png_bytes(draw_decay(curve))

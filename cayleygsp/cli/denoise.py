@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from enum import Enum
 from typing import Annotated, Any
 
@@ -11,10 +10,10 @@ import typer
 
 from cayleygsp._format import counted
 from cayleygsp.cli.errors import BadInput
-from cayleygsp.cli.loading import graph_line, need_edges
+from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import SignalOptions, finish_task, load_task, task_results, task_work, write_task
+from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, task_results, timed
 from cayleygsp.tasks import Denoised, denoise
 from cayleygsp.tasks.selection import NEED_SIGMA
 
@@ -38,7 +37,7 @@ class Selector(str, Enum):
 
 def denoise_command(
     graph: GraphOptions,
-    signal: SignalOptions,
+    signal: TaskOptions,
     outputs: OutputOptions,
     family: Annotated[
         Family,
@@ -89,32 +88,22 @@ def denoise_command(
         G, L, y = load_task(graph, signal)
         need_edges(L, "denoising")
         step("denoise")
-        start = time.perf_counter()
-        with task_work() as messages:
-            done = denoise(
-                L,
-                y,
-                family.value,
-                select.value,
-                strengths=strength or None,
-                sigma=sigma,
-                shared=shared,
-                rng=graph.seed,
-                tol=tol,
-            )
-        seconds = time.perf_counter() - start
+        given = {"strengths": strength or None, "sigma": sigma, "shared": shared, "rng": graph.seed, "tol": tol}
+        done, seconds, messages = timed(lambda: denoise(L, y, family.value, select.value, **given))
         step("files")
 
-        def draw() -> Any:
-            from cayleygsp.plotting.task_figures import denoised_figure
+        def content(ending: str) -> Any:
+            if ending != ".png":
+                return done.signals
+            from cayleygsp.plotting.tasks import denoised_figure
 
             return denoised_figure(G, y, done)
 
-        write_task(results, done.signals, draw)
+        results.write(content)
     results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
     if done.at_end:
         messages.append("the chosen strength is the first or last of those compared: the best may lie beyond")
-    finish_task(done.converged, messages)
+    finish(done.converged, messages)
 
 
 def _numbers(done: Denoised, seconds: float) -> dict[str, Any]:

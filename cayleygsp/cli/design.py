@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import load_named, need_edges
+from cayleygsp.cli.inputs import load_named, need_edges
 from cayleygsp.cli.options import TARGET_TEXTS, LaplacianOptions, OutputOptions
-from cayleygsp.cli.outputs import array_bytes, png_bytes
+from cayleygsp.cli.outputs import Results, array_bytes, json_text
 from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
-from cayleygsp.cli.printing import json_text
-from cayleygsp.cli.results import Results
-from cayleygsp.design import MAX_CAYLEY_ORDER, Fit, Target, parse_target
-
-if TYPE_CHECKING:
-    from cayleygsp.report.frequencies import Frequencies
+from cayleygsp.design import MAX_CAYLEY_ORDER, Fit, parse_target
+from cayleygsp.report.design import compare_fits, draw_fits, fit_numbers, fit_table
+from cayleygsp.report.frequencies import find_frequencies
 
 
 def design_command(
@@ -54,9 +50,6 @@ def design_command(
         if value is not None:
             check_positive(value, name)
     check_target(target)
-    from cayleygsp.report.design_numbers import compare_fits, fit_numbers
-    from cayleygsp.report.design_text import fit_table
-    from cayleygsp.report.frequencies import find_frequencies
 
     frequencies, weight, end = None, None, lmax or 0.0
     with results.progress(3) as step:
@@ -65,7 +58,7 @@ def design_command(
             _, L = load_named(graph, laplacian)
             need_edges(L, "a design")
             frequencies = find_frequencies(L, laplacian.seed)
-            weight, end = frequencies.weight, L.lmax
+            weight, end = frequencies.density, L.lmax
         check_product(zoom, end)
         step("fit")
         with input_errors():
@@ -76,30 +69,22 @@ def design_command(
         step("files")
         numbers = {"target": target, "lmax": end, "norm": fits["Cayley"].norm}
         numbers |= {name.lower(): fit_numbers(fit) for name, fit in fits.items()}
-        results.write(
-            lambda ending: (
-                _picture(goal, fits, frequencies)
-                if ending == ".png"
-                else _coefficient_bytes(fits["Cayley"], numbers, ending)
-            )
-        )
+
+        def content(ending: str) -> Any:
+            if ending == ".png":
+                return draw_fits(goal, fits, frequencies)
+            return json_text(numbers) if ending == ".json" else _coefficients(fits["Cayley"], ending)
+
+        results.write(content)
     over = "all frequencies alike" if frequencies is None else f"the frequencies of {graph}"
     facts = {"target": target_name(goal), "over": f"[0, {end:.6g}], {over}", "made small": fits["Cayley"].norm}
     results.show(numbers, facts | {"distance, at most": fits["Cayley"].where}, fit_table(fits))
 
 
-def _picture(target: Target, fits: Mapping[str, Fit], frequencies: Frequencies | None) -> bytes:
-    from cayleygsp.report.design_figure import draw_fits
-
-    return png_bytes(draw_fits(target, fits, fits["Cayley"].lmax, frequencies))
-
-
-def _coefficient_bytes(fit: Fit, numbers: dict[str, Any], ending: str) -> bytes:
-    """Return the fit as a file: all of it as JSON, the coefficients as an array, or as columns below the zoom."""
-    if ending == ".json":
-        return json_text(numbers).encode()
+def _coefficients(fit: Fit, ending: str) -> Any:
+    """Return the coefficients of a fit as an array, or as columns below the zoom."""
     c = fit.polynomial.coeffs
     if ending == ".npy":
-        return array_bytes(c, ending)
+        return c
     head = f"# Cayley polynomial of order {c.size - 1}, zoom {fit.zoom!r}: real and imaginary parts\n"
     return head.encode() + array_bytes(np.stack([c.real, c.imag], axis=1), ending)

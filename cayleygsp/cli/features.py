@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from cayleygsp.cli.errors import BadInput
-from cayleygsp.cli.loading import graph_line, need_edges
+from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import SignalOptions, finish_task, load_task, task_results, task_work, write_task
+from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, task_results, timed
 from cayleygsp.tasks import Features, smooth_features
 
 # More bands than this would end below all that double precision tells apart.
@@ -23,7 +22,7 @@ _DEFAULT_BANDS = 4
 
 def features_command(
     graph: GraphOptions,
-    signal: SignalOptions,
+    signal: TaskOptions,
     outputs: OutputOptions,
     bands: Annotated[
         int | None,
@@ -66,20 +65,20 @@ def features_command(
         if edges and edges[-1] >= L.lmax:
             raise BadInput(f"--edge must be below the end of the spectrum, {L.lmax:.6g}, got {edges[-1]:g}")
         step("features")
-        start = time.perf_counter()
-        with task_work() as messages:
-            done = smooth_features(L, X, edges or bands or _DEFAULT_BANDS, transition=transition, tol=tol)
-        seconds = time.perf_counter() - start
+        cut = edges or bands or _DEFAULT_BANDS
+        done, seconds, messages = timed(lambda: smooth_features(L, X, cut, transition=transition, tol=tol))
         step("files")
 
-        def draw() -> Any:
-            from cayleygsp.plotting.task_figures import features_figure
+        def content(ending: str) -> Any:
+            if ending != ".png":
+                return done.values
+            from cayleygsp.plotting.tasks import features_figure
 
             return features_figure(G, done, L.lmax)
 
-        write_task(results, done.values, draw)
+        results.write(content)
     results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
-    finish_task(done.info.converged, messages)
+    finish(done.info.converged, messages)
 
 
 def _numbers(done: Features, seconds: float) -> dict[str, Any]:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
 from cayleygsp._format import counted, format_bound
-from cayleygsp._text import printable
-from cayleygsp.cli.cluster import Cluster, ClusterOptions, connected, is_parts
+from cayleygsp._text import printable, quoted
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.exit_codes import NOT_REACHED
-from cayleygsp.cli.loading import graph_line, load, need_edges
+from cayleygsp.cli.inputs import check_streams, graph_line, load, load_signal, need_edges
 from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, Method, OutputOptions, PolynomialOptions
-from cayleygsp.cli.outputs import array_bytes
+from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import (
     check_fit_order,
     check_positive,
@@ -28,24 +28,51 @@ from cayleygsp.cli.polynomial import (
     read_target,
     target_name,
 )
-from cayleygsp.cli.printing import warn
-from cayleygsp.cli.results import Results
-from cayleygsp.cli.signals import SIGNAL_ENDINGS, load_signal
+from cayleygsp.cli.task_frame import SignalOptions, finish, timed
 from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight, parse_target
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
-from cayleygsp.filters import CayleyFilter, ConvergenceWarning, FilterInfo, GraphFilter, KernelFilter
+from cayleygsp.filters import CayleyFilter, FilterInfo, GraphFilter, KernelFilter
+from cayleygsp.io.signals import SIGNAL_ENDINGS
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
+
+if TYPE_CHECKING:
+    from cayleygsp.distributed import DistributedLaplacian
+    from cayleygsp.graph import Graph
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """The cluster or the worker processes to filter on, if not this process."""
+
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Filter on the Dask cluster whose scheduler is at this address, such as tcp://host:8786.",
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Number of local single-threaded worker processes, started for this command."
+        ),
+    ] = None
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            "--parts",
+            min=1,
+            help="Number of parts of the graph with --cluster or --workers. Default: the number of threads of the "
+            "workers.",
+        ),
+    ] = None
 
 
 def filter_command(
     graph: GraphOptions,
-    signal: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SIGNAL", help="One line per vertex: .npy, .csv or .txt; - for text or .npy on standard input."
-        ),
-    ],
+    given: SignalOptions,
     polynomial: PolynomialOptions,
     outputs: OutputOptions,
     cluster: ClusterOptions,
@@ -77,58 +104,34 @@ def filter_command(
     results = Results(outputs, SIGNAL_ENDINGS)
     check_positive(tol, "--tol")
     own = _check_response(passing, polynomial, method)
-    if graph.graph == "-" and signal == Path("-"):
-        raise BadInput("GRAPH and SIGNAL must not both be -: there is one standard input")
-    in_parts = is_parts(graph.graph, cluster)
+    check_streams(graph.graph, given.signal)
+    in_parts = _is_parts(graph.graph, cluster)
     if in_parts and polynomial.order is not None and passing is not None:
         raise BadInput("--order needs the graph in one memory, and it is a folder of parts: leave it out")
-    with connected(cluster, outputs.quiet or outputs.json) as workers, results.progress(4) as step:
+    with _connected(cluster, outputs.quiet or outputs.json) as client, results.progress(4) as step:
         step("graph")
-        loaded = _load(graph, workers, in_parts, lambda text: step(text, 0))
-        L = loaded.laplacian
+        if in_parts:
+            L: Laplacian = _in_parts(graph.graph, graph.kind.value, client, None, step)
+            name, labels = Path(graph.graph).name, None
+        else:
+            G, L = load(graph)
+            name, labels = G.name, G.labels
         for h in (polynomial.zoom, own.zoom if own is not None else None):
             check_product(h, L.lmax)
-        f = load_signal(signal, L.n_vertices, loaded.labels)
-        if f.size == 0:
-            raise BadInput(f"'{printable(signal)}' must hold at least one signal, got an array of shape {f.shape}")
+        f = load_signal(given.signal, L.n_vertices, labels)
         step("design")
-        g, what, fit = _prepare_filter(L, loaded.in_parts(), passing, own, polynomial, method, tol, graph.seed)
+        cut = client is not None and not in_parts
+        on = _in_parts(G, graph.kind.value, client, cluster.parts, step) if cut else L
+        g, what, fit = _prepare_filter(L, on, passing, own, polynomial, method, tol, graph.seed)
         step("filter")
-        start = time.perf_counter()
-        with input_errors(), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            y, info = g.filter(f, return_info=True)
-        seconds = time.perf_counter() - start
+        (y, info), seconds, messages = timed(lambda: g.filter(f, return_info=True))
         step("files")
-        results.write(lambda ending: array_bytes(y, ending))
+        results.write(lambda ending: y)
     numbers = _filter_numbers(g, info, fit, what) | {"seconds": seconds}
-    results.show(numbers, {"graph": graph_line(loaded.name, L), "filter": what} | _filter_lines(info, seconds))
-    messages = [str(warning.message) for warning in caught]
+    results.show(numbers, {"graph": graph_line(name, L), "filter": what} | _filter_lines(info, seconds))
     if not info.converged and not messages:
         messages = [f"--tol {tol:g} was not reached: the error bound is {_largest_bound(info)} of the gain"]
-    for message in messages:
-        warn(message)
-    if not info.converged:
-        raise typer.Exit(NOT_REACHED)
-
-
-class _Loaded(NamedTuple):
-    """The graph of the command: name, labels, Laplacian, and a function that returns the Laplacian to filter on."""
-
-    name: str | None
-    labels: Any
-    laplacian: Laplacian
-    in_parts: Callable[[], Laplacian]
-
-
-def _load(options: GraphOptions, workers: Cluster | None, in_parts: bool, tell: Callable[[str], None]) -> _Loaded:
-    kind = options.kind.value
-    if in_parts:
-        assert workers is not None
-        dL = workers.open(options.graph, kind, tell)
-        return _Loaded(Path(options.graph).name, None, dL, lambda: dL)
-    G, L = load(options)
-    return _Loaded(G.name, G.labels, L, lambda: L if workers is None else workers.cut(G, kind, tell))
+    finish(info.converged, messages)
 
 
 def _check_response(passing: str | None, polynomial: PolynomialOptions, method: Method) -> CayleyPolynomial | None:
@@ -200,9 +203,10 @@ def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
     jumps = getattr(target, "transition", None) == 0
     response = target.response()
     if response is None or (jumps and L.is_local and L.n_vertices <= EIGENBASIS_VERTICES):
-        return target, "itself"
+        return target, "the response itself"
     width = getattr(response, "width", None)
-    return response, "itself" if width is None else f"by smooth steps, from 0.001 to 0.999 across {width:.4g}"
+    how = "the response itself" if width is None else f"by smooth steps, from 0.001 to 0.999 across {width:.4g}"
+    return response, how
 
 
 def _filter_lines(info: FilterInfo, seconds: float) -> dict[str, str]:
@@ -247,3 +251,71 @@ def _filter_numbers(g: GraphFilter, info: FilterInfo, fit: Fit | None, what: str
             "fit_peak": fit.peak,
         }
     return numbers
+
+
+def _is_parts(name: str, options: ClusterOptions) -> bool:
+    """Return whether a graph is a folder of parts; reject one without a cluster, or with another number of parts."""
+    if not os.path.isfile(Path(name, "manifest.json")):  # Path.is_file raises for a name that is too long
+        return False
+    if options.cluster is None and options.workers is None:
+        raise BadInput(f"{quoted(Path(name))} is a folder of parts: give --cluster or --workers")
+    if options.parts is not None:
+        raise BadInput(f"--parts is for graphs in one piece, and {quoted(Path(name))} is a folder of parts")
+    return True
+
+
+@contextmanager
+def _connected(options: ClusterOptions, quiet: bool) -> Iterator[Any]:
+    """Yield a client of the cluster that a user named, or None; its dashboard is printed."""
+    if options.cluster is None and options.workers is None:
+        if options.parts is not None:
+            raise BadInput("--parts goes with --cluster or --workers")
+        yield None
+        return
+    if options.cluster is not None and options.workers is not None:
+        raise BadInput("--cluster and --workers must not both be given")
+    with input_errors():
+        try:
+            from distributed import Client, LocalCluster
+
+            from cayleygsp.distributed.executor import connect
+        except ImportError:
+            raise BadInput("--cluster and --workers need dask: install the extra 'distributed'") from None
+        if options.cluster is not None:
+            own, client = None, connect(options.cluster)
+        else:
+            own = LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+            client = Client(own)
+    try:
+        if not quiet:
+            threads, link = counted(_n_threads(client), "thread"), printable(client.dashboard_link)
+            with suppress(OSError):
+                print(f"cluster: {threads} of workers, dashboard {link}", file=sys.stderr)
+        yield client
+    finally:
+        client.close()
+        if own is not None:
+            own.close()
+
+
+def _n_threads(client: Any) -> int:
+    return sum(client.nthreads().values())
+
+
+def _in_parts(
+    graph: Graph | str, kind: Any, client: Any, n_parts: int | None, step: Callable[..., None]
+) -> DistributedLaplacian:
+    """Return the Laplacian of a graph that is cut, or whose parts are in a folder that all workers see.
+
+    While it filters, ``step`` is told how far it is.
+    """
+    from cayleygsp.distributed import DistributedLaplacian
+
+    with input_errors():
+        if isinstance(graph, str):
+            dL = DistributedLaplacian.from_folder(graph, kind, client=client)
+        else:
+            n_parts = n_parts or max(_n_threads(client), 1)
+            dL = DistributedLaplacian.from_graph(graph, n_parts, kind, client=client)
+    dL.progress = lambda degree, of: step(f"degree {degree} of {of}", 0)
+    return dL

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from cayleygsp._format import counted, format_at_least, format_at_most
-from cayleygsp.cli.loading import load, need_edges, vertices_text
+from cayleygsp.cli.inputs import load, need_edges, vertices_text
 from cayleygsp.cli.options import GraphOptions, OutputOptions
-from cayleygsp.cli.outputs import png_bytes
-from cayleygsp.cli.results import Results
-
-if TYPE_CHECKING:
-    from cayleygsp.laplacians import Laplacian
-    from cayleygsp.report.facts import GraphFacts
+from cayleygsp.cli.outputs import Results
+from cayleygsp.report.frequencies import draw_density, find_frequencies
+from cayleygsp.report.graph import GraphFacts, degrees_text, graph_facts
 
 
 def info_command(graph: GraphOptions, outputs: OutputOptions) -> None:
@@ -25,26 +21,15 @@ def info_command(graph: GraphOptions, outputs: OutputOptions) -> None:
     with results.progress(2) as step:
         step("graph")
         G, L = load(graph)
-        from cayleygsp.report.facts import graph_facts
-
         if outputs.output:
             need_edges(L, "the density of its frequencies")
         facts = graph_facts(G, L)
         step("frequencies")
-        results.write(lambda ending: _density_picture(L, graph.seed))
+        results.write(lambda ending: draw_density(find_frequencies(L, graph.seed)))
     results.show(asdict(facts), _lines(facts))
 
 
-def _density_picture(L: Laplacian, seed: int) -> bytes:
-    from cayleygsp.report.density import draw_density
-    from cayleygsp.report.frequencies import find_frequencies
-
-    return png_bytes(draw_density(find_frequencies(L, seed)))
-
-
 def _lines(facts: GraphFacts) -> dict[str, str]:
-    from cayleygsp.report.facts import degrees_text
-
     more = f", the largest of {vertices_text(facts.largest_component)}" if facts.n_components > 1 else ""
     return {
         "graph": facts.name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,18 +12,17 @@ import typer
 from cayleygsp._text import printable
 from cayleygsp._typing import Array
 from cayleygsp.cli.errors import BadInput
-from cayleygsp.cli.loading import graph_line
+from cayleygsp.cli.inputs import STANDARD_INPUT, graph_line, load_signal
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.signals import STANDARD_INPUT, load_signal
-from cayleygsp.cli.task_frame import SignalOptions, finish_task, load_task, task_results, task_work, write_task
+from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, task_results, timed
 from cayleygsp.graph import Graph
 from cayleygsp.tasks import Inpainted, inpaint
 
 
 def inpaint_command(
     graph: GraphOptions,
-    signal: SignalOptions,
+    signal: TaskOptions,
     outputs: OutputOptions,
     mask: Annotated[
         Path | None,
@@ -61,21 +59,20 @@ def inpaint_command(
         G, L, y = load_task(graph, signal, missing=True)
         known = None if mask is None else _load_mask(mask, G)
         step("inpaint")
-        start = time.perf_counter()
-        with task_work() as messages:
-            done = inpaint(L, y, known, strength, fill=fill, tol=tol)
-        seconds = time.perf_counter() - start
+        done, seconds, messages = timed(lambda: inpaint(L, y, known, strength, fill=fill, tol=tol))
         step("files")
 
-        def draw() -> Any:
-            from cayleygsp.plotting.task_figures import inpainted_figure
+        def content(ending: str) -> Any:
+            if ending != ".png":
+                return done.signals
+            from cayleygsp.plotting.tasks import inpainted_figure
 
             values = ~np.isnan(y.reshape(G.n_vertices, -1)[:, 0]) if known is None else known
             return inpainted_figure(G, y, values, done)
 
-        write_task(results, done.signals, draw)
+        results.write(content)
     results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
-    finish_task(done.converged, messages)
+    finish(done.converged, messages)
 
 
 def _load_mask(path: Path, graph: Graph) -> Array:

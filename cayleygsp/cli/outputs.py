@@ -1,65 +1,161 @@
-"""Files that commands write, all or none."""
+"""What commands write and print: files, all or none; facts, tables, JSON, progress and warnings."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from cayleygsp._files import check_writable, replace_files
+from cayleygsp._format import finite_numbers
+from cayleygsp._html import png_bytes
 from cayleygsp._text import printable
 from cayleygsp._typing import Array
-from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.streams import write_output
+from cayleygsp.cli.errors import BadInput, input_errors, write_output
+from cayleygsp.cli.options import OutputOptions
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from cayleygsp._html import Table
+
+    Part = Mapping[str, str] | Table | str
 
 # The name of standard output, and what can be written there.
 STANDARD = Path("-")
 TEXT_ENDINGS = (".csv", ".txt", ".json", ".html")
+# Between the columns of a table.
+_GAP = "  "
+
+# What a terminal could obey and JSON does not write as an escape by itself.
+_CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def check_ending(path: Path, endings: Sequence[str]) -> None:
-    """Reject a file name with another ending."""
-    if path.suffix.lower() not in endings:
-        raise ValueError(f"'{printable(path)}' must end in {' or '.join(endings)}")
+def json_text(numbers: Any) -> str:
+    """Return numbers as JSON: null for what is infinite or unknown, and no control characters."""
+    text = json.dumps(finite_numbers(numbers), indent=2, allow_nan=False, ensure_ascii=False)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
-def check_outputs(paths: Sequence[Path], endings: Sequence[str], force: bool) -> None:
-    """Reject, before any work, files that cannot be written or should not be overwritten.
+def line_width(stream: TextIO) -> int | None:
+    """Return how many characters a line may have: what COLUMNS says, or the terminal; None if nothing limits it."""
+    if os.environ.get("COLUMNS", "").isdigit() or stream.isatty():
+        return max(shutil.get_terminal_size().columns, 20)
+    return None
 
-    Parameters
-    ----------
-    paths : sequence of pathlib.Path
-        What ``--output`` was given.
-    endings : sequence of str
-        What the command can write.
-    force : bool
-        Whether existing files may be overwritten.
+
+def facts_text(facts: Mapping[str, str], width: int | None = None) -> str:
+    """Return names and values, one per line, broken between words if they are too long.
+
+    Examples
+    --------
+    >>> from cayleygsp.cli.outputs import facts_text
+    >>> print(facts_text({"graph": "a ring of 8 vertices", "edges": "8"}, width=20), end="")
+    graph  a ring of 8
+           vertices
+    edges  8
     """
-    with input_errors():
-        for path in paths:
-            if path == STANDARD:
-                if text_ending(endings) is None:
-                    raise ValueError(f"-o - is for text, and this command writes {' or '.join(endings)}")
-                continue
-            check_ending(path, endings)
-            try:
-                _check_place(path, force)
-            except OSError as error:
-                raise ValueError(f"'{printable(path)}' cannot be written: {error.strerror or error}") from None
-        if len({os.path.realpath(path) for path in paths}) < len(paths):
-            raise ValueError("--output must name different files")
+    indent = max(map(len, facts), default=0) + 2
+    lines = []
+    for name, value in facts.items():
+        line = f"{name:<{indent}}{printable(value)}"
+        if width is None or width < 2 * indent:
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(
+                line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+            )
+    return "".join(f"{line}\n" for line in lines)
 
 
-def text_ending(endings: Sequence[str]) -> str | None:
-    """Return the first of the endings that is one of text, which is what goes to standard output."""
-    return next((ending for ending in endings if ending in TEXT_ENDINGS), None)
+def table_text(table: Table, width: int | None = None) -> str:
+    """Return a table as text that has no broken words: headers take several lines, or rows become blocks of lines.
+
+    Examples
+    --------
+    >>> from cayleygsp._html import Table
+    >>> from cayleygsp.cli.outputs import table_text
+    >>> print(table_text(Table(["zoom h", "resolution"], [["1", "0.5"]], n_text=0), width=12).strip())
+    zoom h      1
+    resolution  0.5
+    """
+    cells = [[printable(cell) for cell in row] for row in table.rows]
+    widest = [max(map(len, column)) for column in zip(*cells, strict=True)] or [0] * len(table.header)
+    headers = _header_lines(table.header, widest, width)
+    if headers is None:
+        return "".join("\n" + facts_text(dict(zip(table.header, row, strict=True)), width) for row in cells) + "\n"
+    widths = [max(most, *map(len, lines)) for most, lines in zip(widest, headers, strict=True)]
+    depth = max(map(len, headers))
+    above = [[""] * (depth - len(lines)) + lines for lines in headers]
+    rows = [[lines[number] for lines in above] for number in range(depth)] + [["─" * size for size in widths]] + cells
+    text = []
+    for row in rows:
+        aligned = [
+            cell.ljust(size) if column < table.n_text else cell.rjust(size)
+            for column, (cell, size) in enumerate(zip(row, widths, strict=True))
+        ]
+        text.append(_GAP.join(aligned).rstrip() + "\n")
+    return "".join(["\n", *text, "\n"])
+
+
+def _header_lines(header: Sequence[str], widest: Sequence[int], width: int | None) -> list[list[str]] | None:
+    """Break headers between words into as few lines as fit; None if no number of lines is enough."""
+    most_words = max(len(name.split()) for name in header)
+    for n_lines in range(1, most_words + 1):
+        lines = [_broken(name, n_lines) for name in header]
+        total = sum(max(size, *map(len, parts)) for size, parts in zip(widest, lines, strict=True))
+        if width is None or total + len(_GAP) * (len(header) - 1) <= width:
+            return lines
+    return None
+
+
+def _broken(name: str, n_lines: int) -> list[str]:
+    """Return text in at most so many lines, as narrow as can be without breaking a word."""
+    least = max(map(len, name.split()), default=1)
+    for width in range(least, len(name) + 1):
+        lines = textwrap.wrap(name, width, break_long_words=False, break_on_hyphens=False)
+        if len(lines) <= n_lines:
+            return lines
+    return [name]
+
+
+def paragraph_text(text: str, width: int | None = None) -> str:
+    """Return text, broken between words if it is too long."""
+    lines = [text] if width is None else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def warn(text: str) -> None:
+    """Print one line of warning to stderr."""
+    with suppress(OSError):
+        print(f"cayleygsp: warning: {printable(' '.join(text.split()))}", file=sys.stderr)
+
+
+@contextmanager
+def progress(n_steps: int, quiet: bool = False) -> Iterator[Callable[..., None]]:
+    """Show on stderr, if it is a terminal, how many of the steps are done.
+
+    What is yielded is called with the name of each step that begins; with 0 behind it, a name is that of the same step.
+    """
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:  # a bar that is disabled prints an empty line, before rich 14.1
+        yield lambda name, steps=1: None
+        return
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("start", total=n_steps, completed=-1)
+        yield lambda name, steps=1: bar.update(task, description=name, advance=steps)
 
 
 def _check_place(path: Path, force: bool) -> None:
@@ -79,28 +175,17 @@ def _check_place(path: Path, force: bool) -> None:
     check_writable(place)
 
 
-def write_outputs(contents: Mapping[Path, bytes]) -> None:
-    """Write files, all or none; a full disk or a lost folder is one line, not a traceback.
-
-    Parameters
-    ----------
-    contents : mapping of pathlib.Path to bytes
-        Everything that a command writes, so that what cannot be made leaves nothing behind; "-" is standard output.
-    """
-    try:
-        replace_files({Path(os.path.realpath(path)): it for path, it in contents.items() if path != STANDARD})
-    except OSError as error:
-        names = ", ".join(f"'{printable(path)}'" for path in contents if path != STANDARD)
-        raise BadInput(f"{names} cannot be written: {error.strerror or error}") from None
-    if STANDARD in contents:
-        write_output(contents[STANDARD].decode())
-
-
-def png_bytes(figure: Figure) -> bytes:
-    """Return a figure as a PNG file."""
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=160)
-    return buffer.getvalue()
+def _content(made: Any, ending: str) -> bytes:
+    """Return what stands in a file: of a text, rows of a dataclass, columns, an array or a figure."""
+    if isinstance(made, list):
+        made = {field.name: [getattr(row, field.name) for row in made] for field in fields(made[0])}
+    if isinstance(made, Mapping):
+        made = _csv_text(made)
+    if isinstance(made, str):
+        return made.encode(errors="replace")  # the name of a file can be no text
+    if isinstance(made, np.ndarray):
+        return array_bytes(made, ending)
+    return made if isinstance(made, bytes) else png_bytes(made)
 
 
 def array_bytes(values: Array, ending: str) -> bytes:
@@ -120,7 +205,108 @@ def array_bytes(values: Array, ending: str) -> bytes:
     return "".join(separator.join(map(write, row)) + "\n" for row in rows.tolist()).encode()
 
 
-def csv_bytes(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
-    """Return a table of numbers as the content of a .csv file; what is None is left empty."""
-    lines = [",".join(header), *(",".join("" if cell is None else str(cell) for cell in row) for row in rows)]
-    return ("\n".join(lines) + "\n").encode()
+def _csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Return columns of numbers as the content of a .csv file; what is None is left empty."""
+    rows = zip(*columns.values(), strict=True)
+    return "".join(",".join("" if cell is None else str(cell) for cell in row) + "\n" for row in (columns, *rows))
+
+
+class Results:
+    """Where the results of a command go; files are checked when it is made, before any work.
+
+    Parameters
+    ----------
+    options : OutputOptions
+        What the user asked for.
+    endings : tuple of str
+        What the command can write.
+    """
+
+    def __init__(self, options: OutputOptions, endings: tuple[str, ...]) -> None:
+        # to standard output goes the first kind of text
+        text = next((ending for ending in endings if ending in TEXT_ENDINGS), "")
+        with input_errors():
+            for path in options.output:
+                if path == STANDARD:
+                    if not text:
+                        raise ValueError(f"-o - is for text, and this command writes {' or '.join(endings)}")
+                    continue
+                if path.suffix.lower() not in endings:
+                    raise ValueError(f"'{printable(path)}' must end in {' or '.join(endings)}")
+                try:
+                    _check_place(path, options.force)
+                except OSError as error:
+                    raise ValueError(f"'{printable(path)}' cannot be written: {error.strerror or error}") from None
+            if len({os.path.realpath(path) for path in options.output}) < len(options.output):
+                raise ValueError("--output must name different files")
+        if STANDARD in options.output and options.json:
+            raise BadInput("--json and -o - must not both be given: both are for standard output")
+        self._options = options
+        self._endings = {path: text if path == STANDARD else path.suffix.lower() for path in options.output}
+
+    def wants(self, ending: str) -> bool:
+        """Return whether a file with this ending is to be written."""
+        return ending in self._endings.values()
+
+    def progress(self, n_steps: int) -> AbstractContextManager[Callable[..., None]]:
+        """Show how far the work is, unless the user wants quiet."""
+        return progress(n_steps, self._options.quiet)
+
+    def write(self, make: Callable[[str], Any]) -> None:
+        """Write all files, or none; a full disk or a lost folder is one line, not a traceback.
+
+        Parameters
+        ----------
+        make : callable
+            Returns from an ending what becomes the file: a text, an array, rows of a dataclass, columns by their names,
+            a matplotlib figure, or bytes. Called for all files before the first is written.
+        """
+        contents = {path: _content(make(ending), ending) for path, ending in self._endings.items()}
+        try:
+            replace_files({Path(os.path.realpath(path)): it for path, it in contents.items() if path != STANDARD})
+        except OSError as error:
+            names = ", ".join(f"'{printable(path)}'" for path in contents if path != STANDARD)
+            raise BadInput(f"{names} cannot be written: {error.strerror or error}") from None
+        if STANDARD in contents:
+            write_output(contents[STANDARD].decode())
+
+    def show(self, numbers: Mapping[str, Any], *parts: Part) -> None:
+        """Print numbers as JSON if the user wants that, else words: facts, tables and sentences.
+
+        Parameters
+        ----------
+        numbers : mapping
+            For JSON.
+        *parts : mapping of str to str, Table or str
+            For people; they go to stderr if standard output is taken by a result, and nowhere if quiet is wanted. The
+            names of the files are added, to the facts where these come last.
+        """
+        if self._options.json:
+            return write_output(json_text(numbers))
+        if self._options.quiet:
+            return None
+        if paths := [printable(path) for path in self._endings if path != STANDARD]:
+            written = {"written": ", ".join(paths)}
+            *before, last = parts
+            parts = (*before, {**last, **written}) if isinstance(last, Mapping) else (*parts, written)
+        to_stderr = STANDARD in self._endings
+        width = line_width(sys.stderr if to_stderr else sys.stdout)
+        text = "".join(_part_text(part, width) for part in parts)
+        if not to_stderr:
+            return write_output(text)
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return None
+
+
+def page_results(options: OutputOptions) -> Results:
+    """Return where a page goes."""
+    if len(options.output) != 1:
+        raise BadInput(f"give one output file that ends in .html, -o FILE.html; got {len(options.output)} files")
+    return Results(options, (".html",))
+
+
+def _part_text(part: Part, width: int | None) -> str:
+    if isinstance(part, str):
+        return paragraph_text(part, width)
+    return facts_text(part, width) if isinstance(part, Mapping) else table_text(part, width)

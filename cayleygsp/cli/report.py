@@ -5,28 +5,25 @@ from __future__ import annotations
 import shlex
 import time
 import warnings
-from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import typer
 
+from cayleygsp import __version__
 from cayleygsp._format import counted
+from cayleygsp._html import render_page
 from cayleygsp._text import printable
-from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import graph_line, load, vertices_text
+from cayleygsp.cli.errors import input_errors
+from cayleygsp.cli.inputs import graph_line, load, vertices_text
 from cayleygsp.cli.options import GraphOptions, OutputOptions
+from cayleygsp.cli.outputs import page_results
 from cayleygsp.cli.polynomial import check_fit_order
-from cayleygsp.cli.results import Results
 from cayleygsp.design import MAX_CAYLEY_ORDER
 from cayleygsp.filters import ConvergenceWarning
-from cayleygsp.graph import Graph
-from cayleygsp.laplacians import Laplacian
-
-if TYPE_CHECKING:
-    from cayleygsp._html import Section
+from cayleygsp.report.page import STEPS, report_on
 
 
 def report_command(
@@ -41,12 +38,8 @@ def report_command(
     It covers the graph, its frequencies, the zoom, a filter designed for it, error bounds, localization and cost; -o
     names the .html file. For large graphs no eigenvalues are computed.
     """
-    if len(outputs.output) != 1:
-        raise BadInput(f"--output must be given once: a file .html, got {len(outputs.output)}")
-    results = Results(outputs, (".html",))
+    results = page_results(outputs)
     check_fit_order(order)
-    from cayleygsp.report.page import STEPS, report_on
-
     with results.progress(len(STEPS) + 2) as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # what was reached stands in the tables
         step("reading")
@@ -56,43 +49,24 @@ def report_command(
             report = report_on(G, L, order=order, rng=graph.seed, step=step)
         step("page")
         seconds = time.perf_counter() - start
-        foot = _foot(command_text(graph, order), seconds)
-        # the name of a file can be no text
-        results.write(lambda ending: _page(G, L, graph.graph, report.sections, foot).encode(errors="replace"))
+        lead = (
+            f"{vertices_text(L.n_vertices)} and {counted(L.n_edges, 'edge')}: what the frequencies of this graph are, "
+            "what a spectral zoom does to them, a Cayley filter designed for it, how far off it can be, how far it "
+            "reaches, and what it costs."
+        )
+        title = printable(f"The graph {G.name or Path(graph.graph).name}")
+        foot = {
+            "Command": command_text(graph, order),
+            "Versions": f"cayleygsp {__version__}, numpy {np.__version__}",
+            "Date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "Time": f"{seconds:.1f} s",
+        }
+        results.write(lambda ending: render_page(title, lead, report.sections, foot))
     results.show(report.numbers | {"seconds": seconds}, {"graph": graph_line(G.name, L), "time": f"{seconds:.1f} s"})
-
-
-def _page(G: Graph, L: Laplacian, name: str, sections: Sequence[Section], foot: dict[str, str]) -> str:
-    from cayleygsp._html import render_page
-
-    lead = (
-        f"{vertices_text(L.n_vertices)} and {counted(L.n_edges, 'edge')}: what the frequencies of this graph are, "
-        "what a spectral zoom does to them, a Cayley filter designed for it, how far off it can be, how far it "
-        "reaches, and what it costs."
-    )
-    return render_page(printable(f"The graph {G.name or Path(name).name}"), lead, sections, foot)
-
-
-def _foot(command: str, seconds: float) -> dict[str, str]:
-    from cayleygsp import __version__
-
-    return {
-        "Command": command,
-        "Versions": f"cayleygsp {__version__}, numpy {np.__version__}",
-        "Date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "Time": f"{seconds:.1f} s",
-    }
 
 
 def command_text(options: GraphOptions, order: int) -> str:
     """Return the command that makes a report again; a relative path as it was given, of an absolute one the name alone.
-
-    Parameters
-    ----------
-    options : GraphOptions
-        The graph.
-    order : int
-        Order of the filter.
 
     Examples
     --------

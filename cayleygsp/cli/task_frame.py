@@ -1,34 +1,33 @@
-"""Options, files and warnings that the commands of tasks share."""
+"""What the commands that filter signals share: their options, their work in time, and how they end."""
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 import typer
 
 from cayleygsp._text import printable
 from cayleygsp._typing import Array
-from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.exit_codes import NOT_REACHED
-from cayleygsp.cli.loading import load
+from cayleygsp.cli.errors import NOT_REACHED, BadInput, input_errors
+from cayleygsp.cli.inputs import check_streams, load, load_signal
 from cayleygsp.cli.options import GraphOptions, OutputOptions
-from cayleygsp.cli.outputs import array_bytes, png_bytes
-from cayleygsp.cli.printing import warn
-from cayleygsp.cli.results import Results
-from cayleygsp.cli.signals import SIGNAL_ENDINGS, STANDARD_INPUT, load_signal
+from cayleygsp.cli.outputs import Results, warn
 from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.graph import Graph
+from cayleygsp.io.signals import SIGNAL_ENDINGS
 from cayleygsp.laplacians import Laplacian
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignalOptions:
-    """The signal of a command and its picture."""
+    """The signal of a command."""
 
     signal: Annotated[
         Path,
@@ -36,51 +35,50 @@ class SignalOptions:
             metavar="SIGNAL", help="One line per vertex: .npy, .csv or .txt; - for text or .npy on standard input."
         ),
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions(SignalOptions):
+    """The signal of a task and its picture."""
+
     figure: Annotated[
         Path | None,
         typer.Option("--figure", metavar="FILE", help="Figure of the result: a .png, the same as -o FILE.png."),
     ] = None
 
 
-def task_results(outputs: OutputOptions, signal: SignalOptions) -> Results:
+def task_results(outputs: OutputOptions, task: TaskOptions) -> Results:
     """Return the results of a task; reject files that cannot be written before any work."""
     paths = list(outputs.output)
-    if signal.figure is not None:
-        if signal.figure.suffix.lower() != ".png":
-            raise BadInput(f"--figure must end in .png, got '{printable(signal.figure)}'")
-        paths.append(signal.figure)
+    if task.figure is not None:
+        if task.figure.suffix.lower() != ".png":
+            raise BadInput(f"--figure must end in .png, got '{printable(task.figure)}'")
+        paths.append(task.figure)
     if not paths:
         raise BadInput("--output must be given: a file .npy, .csv, .txt or .png, or - for standard output")
     return Results(replace(outputs, output=paths), (*SIGNAL_ENDINGS, ".png"))
 
 
-def load_task(graph: GraphOptions, signal: SignalOptions, *, missing: bool = False) -> tuple[Graph, Laplacian, Array]:
+def load_task(graph: GraphOptions, task: TaskOptions, *, missing: bool = False) -> tuple[Graph, Laplacian, Array]:
     """Return graph, Laplacian and signal of a task."""
-    if graph.graph == "-" and signal.signal == STANDARD_INPUT:
-        raise BadInput("GRAPH and SIGNAL must not both be -: there is one standard input")
+    check_streams(graph.graph, task.signal)
     G, L = load(graph)
-    f = load_signal(signal.signal, L.n_vertices, G.labels, missing=missing)
-    if f.size == 0:
-        raise BadInput(f"'{printable(signal.signal)}' must hold at least one signal, got an array of shape {f.shape}")
-    return G, L, f
+    return G, L, load_signal(task.signal, L.n_vertices, G.labels, missing=missing)
 
 
-@contextmanager
-def task_work() -> Iterator[list[str]]:
-    """Turn errors into one line each, and collect the warnings of tolerances that were not reached."""
-    messages: list[str] = []
+def timed(compute: Callable[[], T]) -> tuple[T, float, list[str]]:
+    """Return a result, how many seconds it took, and warnings of tolerances that were not reached.
+
+    An error of the library becomes one line.
+    """
+    start = time.perf_counter()
     with input_errors(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        yield messages
-    messages += [str(warning.message) for warning in caught]
+        result = compute()
+    return result, time.perf_counter() - start, [str(warning.message) for warning in caught]
 
 
-def write_task(results: Results, values: Array, draw: Callable[[], Any]) -> None:
-    """Write the resulting signals and their picture."""
-    results.write(lambda ending: png_bytes(draw()) if ending == ".png" else array_bytes(values, ending))
-
-
-def finish_task(converged: bool, messages: list[str]) -> None:
+def finish(converged: bool, messages: Sequence[str]) -> None:
     """Print the warnings, and exit with the code for a tolerance that was not reached."""
     for message in messages:
         warn(message)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cayleygsp._format import counted
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.loading import graph_line, load, need_edges, rows_bytes
+from cayleygsp.cli.inputs import graph_line, load, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
-from cayleygsp.cli.outputs import png_bytes
+from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import check_positive, check_product
-from cayleygsp.cli.results import Results
-
-if TYPE_CHECKING:
-    from cayleygsp.report.frequencies import Frequencies
+from cayleygsp.report.frequencies import certified_text, find_frequencies
+from cayleygsp.report.zoom import draw_half_circles, suggested_zooms, zoom_rows, zoom_table
 
 # How many of the lowest frequencies are looked at where no number is given, as in the paper's figure 1.
 DEFAULT_LOWEST = 15
@@ -56,31 +54,21 @@ def zoom_command(
         n_lowest = min(DEFAULT_LOWEST, L.n_vertices) if lowest is None else lowest
         if n_lowest > L.n_vertices:
             raise BadInput(f"--lowest must be at most the number of vertices {L.n_vertices}, got {n_lowest}")
-        from cayleygsp.report.frequencies import find_frequencies
-        from cayleygsp.report.zoom_numbers import suggested_zooms, zoom_rows
-        from cayleygsp.report.zoom_text import zoom_table
-
         step("frequencies")
         frequencies = find_frequencies(L, graph.seed)
         chosen = zooms or suggested_zooms(frequencies)
         with input_errors():
             rows = zoom_rows(frequencies, chosen, n_lowest)
         step("files")
-        results.write(lambda ending: rows_bytes(rows) if ending == ".csv" else _picture(frequencies, chosen, n_lowest))
+        results.write(lambda ending: rows if ending == ".csv" else draw_half_circles(frequencies, chosen, n_lowest))
     how = {
         "exact": "",
         "at most": " (a Ritz value: the true one is not above)",
         "about": " (estimated from the spectral density)",
     }
-    last = f"up to λ = {rows[0].frequency_text}{how[rows[0].certificate]}"
+    last = f"up to λ = {certified_text(rows[0].frequency, rows[0].certificate)}{how[rows[0].certificate]}"
     results.show(
         {"exact": frequencies.density.exact, "rows": [asdict(row) for row in rows]},
         {"graph": graph_line(G.name, L), "lowest": f"{counted(n_lowest, 'frequency', 'frequencies')}, {last}"},
         zoom_table(rows),
     )
-
-
-def _picture(frequencies: Frequencies, zooms: list[float], n_lowest: int) -> bytes:
-    from cayleygsp.report.zoom_figure import draw_half_circles
-
-    return png_bytes(draw_half_circles(frequencies, zooms, n_lowest))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from cayleygsp._text import printable
-from cayleygsp._typing import FloatArray
+from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_integer, check_positive, check_vertex
 from cayleygsp.bounds.contraction import row_rounding
 from cayleygsp.explorer.layout import force_layout
-from cayleygsp.explorer.packing import packed
 from cayleygsp.explorer.presets import PRESETS, preset_coefficients
-from cayleygsp.explorer.spectrum import ShownFrequencies, shown_frequencies
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.lowest import lowest_frequencies
+from cayleygsp.report.frequencies import find_frequencies
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 # What a page of at most five megabytes, and a browser that redraws it many times per second, can carry.
@@ -226,3 +228,122 @@ def _middle_vertex(L: Laplacian, coords: FloatArray) -> int:
     own = np.flatnonzero(L.components == np.bincount(L.components).argmax())
     distance = np.linalg.norm(coords[own] - coords[own].mean(axis=0), axis=1)
     return int(own[distance.argmin()])
+
+
+# All frequencies of graphs up to this size are computed, in time that grows with its cube: some seconds.
+MOST_DENSE = 3000
+
+# How many of the lowest frequencies stand out on the page; the first is zero.
+_MARKED = 15
+
+# Of others, so many of the lowest, and points for equal shares of the rest.
+_LOWEST, _POINTS = 40, 960
+
+
+@dataclass(frozen=True, eq=False)
+class ShownFrequencies:
+    """Frequencies to draw.
+
+    Attributes
+    ----------
+    values : numpy.ndarray
+        Ascending, not negative.
+    certificate : {"exact", "estimated"}
+        Whether they are all eigenvalues, or the lowest ones and then one for each of equal shares of the others,
+        estimated from the spectral density.
+    start_zoom : float
+        The zoom that gives half of the half circle to the lowest 15 frequencies, or to half of them if they are few.
+    """
+
+    values: FloatArray
+    certificate: Literal["exact", "estimated"]
+    start_zoom: float
+
+
+def shown_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None) -> ShownFrequencies:
+    """Return the eigenvalues of a small graph, an estimate of those of another.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    rng : numpy.random.Generator or int, optional
+        For the probes of the estimate.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.explorer.content import shown_frequencies
+    >>> shown_frequencies(cg.laplacian(cg.gallery.ring(8))).values.round(2)
+    array([0.  , 0.59, 0.59, 2.  , 2.  , 3.41, 3.41, 4.  ])
+    """
+    if L.has_eigenbasis or L.n_vertices <= MOST_DENSE:
+        # eigenvalues alone take a fraction of the time of the basis
+        lam = L.eigenvalues if L.has_eigenbasis else linalg.eigvalsh(L.matrix.toarray(), overwrite_a=True)
+        lam = np.maximum(lam, 0.0)
+    else:
+        frequencies = find_frequencies(L, rng)
+        lowest = lowest_frequencies(L, _LOWEST, rng).values
+        shares = (_LOWEST + (np.arange(_POINTS) + 0.5) * (L.n_vertices - _LOWEST) / _POINTS) / L.n_vertices
+        lam = np.append(lowest, np.maximum(frequencies.at_shares(shares), lowest[-1]))
+    return ShownFrequencies(lam, "exact" if lam.size == L.n_vertices else "estimated", _start_zoom(lam, L.lmax))
+
+
+def _start_zoom(lam: FloatArray, lmax: float) -> float:
+    positive = lam[lam > 1e-9 * lmax]
+    return 1 / float(positive[min(_MARKED - 2, positive.size // 2)]) if positive.size else 1.0
+
+
+def packed(values: ArrayLike) -> dict[str, Any]:
+    """Return an array as a type, a length and base64 text; one that is constant as its value.
+
+    Parameters
+    ----------
+    values : array_like, shape (m,)
+        Whole numbers that are not negative, or real ones.
+
+    Returns
+    -------
+    dict
+        ``type`` is one of "constant", "uint16", "uint32", "float32", "float64": the narrowest that loses nothing.
+
+    Examples
+    --------
+    >>> from cayleygsp.explorer.content import packed
+    >>> packed([1, 2, 3])
+    {'type': 'uint16', 'length': 3, 'data': 'AQACAAMA'}
+    >>> packed([0.5, 0.5])
+    {'type': 'constant', 'length': 2, 'data': 0.5}
+    """
+    array = np.asarray(values)
+    if array.size and (array == array[0]).all():
+        return {"type": "constant", "length": array.size, "data": array[0].item()}
+    narrow = _narrowest(array)
+    data = base64.b64encode(narrow.astype(narrow.dtype.newbyteorder("<")).tobytes()).decode("ascii")
+    return {"type": narrow.dtype.name, "length": array.size, "data": data}
+
+
+def _narrowest(array: Array) -> Array:
+    if array.dtype.kind in "ui":
+        return array.astype(np.uint16 if array.max(initial=0) < 2**16 else np.uint32)
+    with np.errstate(over="ignore"):
+        single = array.astype(np.float32)
+    return single if (single == array).all() else array.astype(np.float64)
+
+
+def script_json(content: Any) -> str:
+    r"""Return JSON that may stand within a script element: no text in it can end the element or begin another.
+
+    Parameters
+    ----------
+    content : object
+        What :mod:`json` takes; all numbers finite.
+
+    Examples
+    --------
+    >>> from cayleygsp.explorer.content import script_json
+    >>> print(script_json("</script>"))
+    "\u003c/script\u003e"
+    """
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

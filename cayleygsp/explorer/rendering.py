@@ -17,8 +17,7 @@ import numpy as np
 from cayleygsp._files import replace_files
 from cayleygsp._text import printable
 from cayleygsp._typing import GraphLike, LaplacianKind
-from cayleygsp.explorer.content import NamedFilter, Start, page_content
-from cayleygsp.explorer.packing import script_json
+from cayleygsp.explorer.content import NamedFilter, Start, page_content, script_json
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as make_laplacian

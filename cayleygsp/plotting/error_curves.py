@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp._validation import check_real
-from cayleygsp.plotting._curves import (
+from cayleygsp.plotting._style import (
+    COLORS,
     DOTS,
     axis_top,
     draw_bound,
@@ -18,9 +19,9 @@ from cayleygsp.plotting._curves import (
     finish_curves,
     limit_top,
     shade_below,
+    use_axes,
     visible,
 )
-from cayleygsp.plotting._style import COLORS, use_axes
 
 # What each curve looks like: colours, line styles and markers all differ. On regular graphs "safe" and "sharp" are the
 # same: the larger markers show behind the smaller ones.

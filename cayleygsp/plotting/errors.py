@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from cayleygsp._typing import ArrayLike, FloatArray
-from cayleygsp.plotting._curves import axis_top
-from cayleygsp.plotting._style import BLUE, GREY, plain_spines, use_axes
+from cayleygsp.plotting._style import BLUE, GREY, axis_top, plain_spines, use_axes
 
 # The least error that a logarithmic axis shows; exact agreement is drawn there.
 _ERROR_FLOOR = 1e-17

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from cayleygsp._format import format_rate
 from cayleygsp._typing import FloatArray
 from cayleygsp.localization import Decay, DecayBound
-from cayleygsp.plotting._curves import (
+from cayleygsp.plotting._style import (
+    COLORS,
     DOTS,
     axis_top,
     draw_bound,
@@ -19,9 +20,9 @@ from cayleygsp.plotting._curves import (
     limit_top,
     mark_every,
     shade_below,
+    use_axes,
     visible,
 )
-from cayleygsp.plotting._style import COLORS, use_axes
 
 # What each curve looks like: colours, line styles and markers all differ.
 _LOOKS: dict[str, dict[str, Any]] = {

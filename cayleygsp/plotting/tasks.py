@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy import sparse
 
+from cayleygsp._typing import Array, FloatArray
 from cayleygsp._validation import check_integer, check_positive
+from cayleygsp.graph import Graph
 from cayleygsp.plotting._style import BLUE, COLORS, GREY, LINE_STYLES, VERMILION, plain_spines, use_axes
+from cayleygsp.plotting.graphs import graph as draw_graph
 from cayleygsp.tasks import Denoised, Features, Inpainted
 from cayleygsp.tasks.selection import BY_RESIDUAL
 
@@ -155,3 +160,170 @@ def bands(features: Features, lmax: float, *, legend: bool = True, ax: Axes | No
     if legend:
         ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+# Graphs with more vertices are drawn without their edges, which would cover everything.
+_MOST_WITH_EDGES = 20_000
+
+# Bands that get a panel of their own.
+_MOST_BANDS = 6
+
+
+def denoised_figure(graph: Graph, y: Array, result: Denoised, *, signal: int = 0) -> Figure:
+    """Return a noisy signal, the denoised one on the same scale, and the criterion's curve.
+
+    Parameters
+    ----------
+    graph : Graph
+        Without coordinates only the curve is drawn.
+    y : numpy.ndarray, shape (n_vertices,) or (n_vertices, n_signals)
+        What was denoised.
+    result : Denoised
+        What came out.
+    signal : int
+        Which signal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.plotting.tasks import denoised_figure
+    >>> ring = cg.gallery.ring(50)
+    >>> y = np.random.default_rng(0).standard_normal(50)
+    >>> len(denoised_figure(ring, y, cg.tasks.denoise(ring, y)).axes)
+    4
+    """
+    before, after = _column(y, signal), _column(result.signals, signal)
+    if graph.coords is None:
+        figure = Figure(figsize=(4.8, 3.4), layout="constrained")
+        criterion(result, signal=signal, ax=figure.subplots())
+        return figure
+    figure, (left, middle, right) = _panels(graph, 3)
+    scale = _scale(before)
+    _draw(graph, before, left, "noisy", scale)
+    _draw(graph, after, middle, "denoised", scale)
+    _add_colorbar(figure, middle, [left, middle])
+    criterion(result, signal=signal, ax=right)
+    return figure
+
+
+def inpainted_figure(graph: Graph, y: Array, known: Array, result: Inpainted, *, signal: int = 0) -> Figure:
+    """Return the known values and the inpainted signal on the same scale.
+
+    Parameters
+    ----------
+    graph : Graph
+        Without coordinates the convergence of the solver is drawn.
+    y : numpy.ndarray, shape (n_vertices,) or (n_vertices, n_signals)
+        What was given.
+    known : numpy.ndarray of bool, shape (n_vertices,)
+        Where.
+    result : Inpainted
+        What came out.
+    signal : int
+        Which signal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.plotting.tasks import inpainted_figure
+    >>> grid, y, known = cg.gallery.grid(6), np.arange(36.0), np.arange(36) % 3 == 0
+    >>> len(inpainted_figure(grid, y, known, cg.tasks.inpaint(grid, y, known)).axes) >= 2
+    True
+    """
+    before, after = _column(y, signal), _column(result.signals, signal)
+    if graph.coords is None:
+        figure = Figure(figsize=(4.8, 3.4), layout="constrained")
+        convergence(result, ax=figure.subplots())
+        return figure
+    figure, (left, right) = _panels(graph, 2)
+    scale = _scale(np.concatenate([before[known], after]))
+    _draw(graph, np.where(known, before, 0.0), left, f"known: {result.n_known:,} vertices", scale, known)
+    how = f"strength {result.strength:.3g}" if result.strength else "interpolated"
+    _draw(graph, after, right, f"inpainted: {how}", scale)
+    _add_colorbar(figure, right, [left, right])
+    return figure
+
+
+def features_figure(graph: Graph, features: Features, lmax: float) -> Figure:
+    """Return the responses of the bands, and the features of the first signal band by band.
+
+    Parameters
+    ----------
+    graph : Graph
+        Without coordinates only the responses are drawn.
+    features : Features
+        What came out.
+    lmax : float
+        Largest frequency.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.plotting.tasks import features_figure
+    >>> grid = cg.gallery.grid(6)
+    >>> features = cg.tasks.smooth_features(grid, np.arange(36.0), bands=3)
+    >>> len(features_figure(grid, features, cg.laplacian(grid).lmax).axes) >= 4
+    True
+    """
+    n_bands = len(features.bands)
+    if graph.coords is None or n_bands > _MOST_BANDS or np.iscomplexobj(features.values):
+        figure = Figure(figsize=(5.5, 3.4), layout="constrained")
+        bands(features, lmax, ax=figure.subplots())
+        return figure
+    figure = Figure(figsize=(2.6 * n_bands, 5.4), layout="constrained")
+    parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.15])
+    top, below = parts
+    bands(features, lmax, ax=top.subplots())
+    axes = np.atleast_1d(below.subplots(1, n_bands))
+    for b, ax in enumerate(axes):
+        values = features.values[:, b]
+        _draw(graph, values, ax, features.names[b].partition(", ")[2], _scale(values))
+        below.colorbar(ax.collections[-1], ax=ax, location="bottom", shrink=0.8, aspect=25)
+    return figure
+
+
+def _column(values: Array, signal: int) -> FloatArray:
+    return values if values.ndim == 1 else values[:, signal]
+
+
+def _panels(graph: Graph, n_panels: int) -> tuple[Figure, Any]:
+    """Return a figure whose panels have about the shape of the graph."""
+    assert graph.coords is not None
+    width, height = np.ptp(graph.coords[:, :2], axis=0)
+    ratio = float(np.clip(height / width if width > 0 else 1.0, 0.5, 1.4))
+    figure = Figure(figsize=(3.3 * n_panels, 3.0 * ratio + 0.9), layout="constrained")
+    return figure, figure.subplots(1, n_panels)
+
+
+def _scale(values: FloatArray) -> dict[str, Any]:
+    """Return a colour scale without the outermost percent on both sides, centred at zero for signals about it."""
+    low, high = np.percentile(values, [1, 99]).tolist()
+    if low < 0 < high and min(-low, high) > 0.6 * max(-low, high):
+        largest = max(-low, high)
+        return {"cmap": "coolwarm", "vmin": -largest, "vmax": largest}
+    return {"cmap": "viridis", "vmin": low, "vmax": high if high > low else low + 1}
+
+
+def _draw(
+    graph: Graph, values: FloatArray, ax: Axes, title: str, scale: dict[str, Any], known: Array | None = None
+) -> None:
+    coords, n = graph.coords, graph.n_vertices
+    assert coords is not None
+    if n > _MOST_WITH_EDGES:
+        graph = Graph(sparse.csr_array((n, n)), coords=coords)
+    area = float(np.clip(16000 / n, 0.02, 32))
+    style: dict[str, Any] = {"s": area, "linewidths": 0.0, "edgecolors": "none", "rasterized": True}
+    if known is None:
+        draw_graph(graph, values, ax=ax, colorbar=False, edge_style={"linewidths": 0.3}, **style, **scale)
+    else:
+        draw_graph(graph, ax=ax, edge_style={"linewidths": 0.3}, **(style | {"color": "0.85", "s": area / 2}))
+        points = coords[known]
+        ax.scatter(points[:, 0], points[:, 1], c=values[known], **(style | scale | {"s": 1.5 * area, "zorder": 3}))
+    ax.set_title(title, fontsize="medium")
+
+
+def _add_colorbar(figure: Figure, ax: Axes, axes: list[Axes]) -> None:
+    figure.colorbar(ax.collections[-1], ax=axes, location="bottom", shrink=0.6, aspect=40, extend="both")

@@ -1,22 +1,32 @@
-"""The frequencies of a graph, known or estimated."""
+"""The section on where the frequencies of a graph lie, known or estimated."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from cayleygsp._format import format_at_most
+from cayleygsp._html import Picture, Section, Table, new_figure
 from cayleygsp._typing import ArrayLike, FloatArray
 from cayleygsp.density import SpectralDensity, spectral_density
-from cayleygsp.design import Weight
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.lowest import lowest_frequencies
-from cayleygsp.report.facts import DENSE_VERTICES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Graphs up to this size are decomposed, larger ones are not.
+DENSE_VERTICES = 1000
 
 # The lowest frequencies of graphs up to this size are computed, at most so many; of others they are estimated.
 LOWEST_VERTICES, LOWEST_COUNT = 50_000, 100
+
+# Shares of the frequencies that zooms are suggested for.
+ZOOM_SHARES = (0.5, 0.1, 0.01)
+
+FrequencyCertificate: TypeAlias = Literal["exact", "at most", "about"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,23 +45,11 @@ class Lowest:
 
     last: float
     values: FloatArray | None
-    certificate: Literal["exact", "at most", "about"]
-
-    @property
-    def text(self) -> str:
-        """The last frequency in words."""
-        return certified_text(self.last, self.certificate)
+    certificate: FrequencyCertificate
 
 
-def certified_text(value: float, certificate: Literal["exact", "at most", "about"]) -> str:
+def certified_text(value: float, certificate: FrequencyCertificate) -> str:
     """Return a number with four digits and the word for what is known of it; an upper bound is rounded up.
-
-    Parameters
-    ----------
-    value : float
-        Not negative.
-    certificate : {"exact", "at most", "about"}
-        What is known of it.
 
     Examples
     --------
@@ -88,19 +86,8 @@ class Frequencies:
     n_zero: int
     laplacian: Laplacian
 
-    @property
-    def weight(self) -> Weight:
-        """What fits for this graph weigh by."""
-        return self.density
-
     def lowest(self, n_lowest: int) -> Lowest:
-        """Return the lowest frequencies, computed where that is cheap and else estimated.
-
-        Parameters
-        ----------
-        n_lowest : int
-            From 1 to the number of vertices.
-        """
+        """Return the lowest frequencies, at least one, computed where that is cheap and else estimated."""
         if self.eigenvalues is not None:
             values = self.eigenvalues[:n_lowest]
             return Lowest(float(values[-1]), values, "exact")
@@ -112,13 +99,7 @@ class Frequencies:
         return Lowest(float(self.at_shares(n_lowest / self.n_vertices)), None, "about")
 
     def at_shares(self, shares: ArrayLike) -> FloatArray:
-        """Return the frequencies that the given shares of all frequencies do not exceed; estimated for large graphs.
-
-        Parameters
-        ----------
-        shares : array_like
-            Numbers above 0 and up to 1.
-        """
+        """Return the frequencies that the given shares of all frequencies do not exceed; estimated for large graphs."""
         q = np.asarray(shares, dtype=np.float64)
         if self.eigenvalues is not None:
             # 0.1 · 30 is 3 but for rounding
@@ -129,25 +110,13 @@ class Frequencies:
         return np.interp(q, np.maximum.accumulate(self.density.cdf(grid)), grid)
 
     def at_positive_share(self, share: float) -> float:
-        """Return the frequency that a share of the positive frequencies does not exceed.
-
-        Parameters
-        ----------
-        share : float
-            Above 0 and up to 1.
-        """
+        """Return the frequency that a share of the positive frequencies does not exceed."""
         zeros = self.n_zero / self.n_vertices
         # a cutoff is positive, and the estimate may not be
         return max(float(self.at_shares(zeros + share * (1 - zeros))), 1e-6 * self.density.lmax)
 
     def points(self, n_points: int = 100) -> FloatArray:
-        """Return frequencies to draw: all that are known, or one for each of ``n_points`` equal shares.
-
-        Parameters
-        ----------
-        n_points : int
-            For an estimated spectrum.
-        """
+        """Return frequencies to draw: all that are known, or one for each of ``n_points`` equal shares."""
         if self.eigenvalues is not None:
             return self.eigenvalues
         return self.at_shares((np.arange(n_points) + 0.5) / n_points)
@@ -178,3 +147,47 @@ def find_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None)
     n_probes = 16 if L.n_vertices < 100_000 else 4
     density = spectral_density(L, n_probes=n_probes, method="kpm", rng=rng)
     return Frequencies(density, None, L.n_vertices, density.n_zero, L)
+
+
+def draw_density(frequencies: Frequencies) -> Figure:
+    """Draw the density, and a histogram of the frequencies where they are known."""
+    from cayleygsp import plotting
+
+    figure = new_figure(3.5)
+    plotting.density(frequencies.density, eigenvalues=frequencies.eigenvalues, ax=figure.subplots())
+    return figure
+
+
+def density_section(frequencies: Frequencies) -> tuple[Section, dict[str, Any]]:
+    """Return the section on how many frequencies lie where, and its numbers."""
+    density, n = frequencies.density, frequencies.n_vertices
+    how = (
+        "computed by an eigendecomposition"
+        if density.exact
+        else f"not computed: their density is estimated by {density.probe_moments.shape[0]} random probes and "
+        f"{density.n_moments} moments"
+    )
+    zeros = "once" if frequencies.n_zero == 1 else f"{frequencies.n_zero:,} times, once for each component"
+    text = f"The {'frequency was' if n == 1 else f'{n:,} frequencies were'} {how}. Zero is among them {zeros}."
+    picture = Picture.from_figure(
+        "density",
+        draw_density(frequencies),
+        "A curve over frequency: how many eigenvalues there are per unit.",
+        "Share of the frequencies per unit of frequency, smoothed; at both ends the curve is cut off.",
+    )
+    shares = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+    upper = frequencies.at_shares(shares)
+    errors = density.standard_error(upper)
+    header = [
+        "share of frequencies",
+        "up to λ" if density.exact else "up to about λ",
+        "λ over the bound",
+        "standard error of the share",
+    ]
+    rows = [
+        [f"{100 * share:g} %", f"{lam:.4g}", f"{lam / density.lmax:.2g}", "0" if density.exact else f"{error:.1e}"]
+        for share, lam, error in zip(shares, upper, errors, strict=True)
+    ]
+    up_to = frequencies.at_shares(ZOOM_SHARES).tolist()
+    numbers = {"exact": density.exact, "shares": list(ZOOM_SHARES), "up_to": up_to}
+    return Section("Where its frequencies lie", [text], [picture], Table(header, rows)), {"frequencies": numbers}

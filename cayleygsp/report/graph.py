@@ -2,32 +2,118 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from cayleygsp import plotting
-from cayleygsp._format import format_at_least, format_at_most
-from cayleygsp._html import Picture, Section, Table
+import numpy as np
+
+from cayleygsp._format import counted, format_at_least, format_at_most
+from cayleygsp._html import Picture, Section, Table, new_figure
+from cayleygsp._typing import LaplacianKind
 from cayleygsp.graph import Graph
-from cayleygsp.report.facts import GraphFacts
-from cayleygsp.report.figures import WIDTH
+from cayleygsp.laplacians import Laplacian
 
 # A picture of more edges than this shows nothing.
 DRAWN_EDGES = 30_000
 
 
-def graph_section(graph: Graph, facts: GraphFacts) -> Section:
-    """Return sizes and degrees, and the graph itself where it has coordinates and is not too large to be drawn."""
-    text = (
-        f"The frequencies of the graph are the eigenvalues λ of its {facts.kind} Laplacian. That none is above "
-        f"{format_at_most(facts.lmax_bound)} is proved, not estimated; all certificates below rest on it."
+@dataclass(frozen=True)
+class GraphFacts:
+    """What is known of a graph without its spectrum.
+
+    Attributes
+    ----------
+    name : str
+        What the graph is called.
+    kind : {"combinatorial", "normalized"}
+        Which Laplacian its frequencies are those of.
+    n_vertices, n_edges, n_loops : int
+        Sizes; edges between different vertices, and self-loops.
+    n_components, largest_component, n_isolated : int
+        Connected components, vertices in the largest of them, vertices without an edge to another one.
+    degree_min, degree_median, degree_mean, degree_max : float
+        Of the weighted degrees of all vertices; self-loops are not counted, so that a vertex without edges has 0.
+    degree_min_connected : float or None
+        The least degree of a vertex that has edges; None if there is none.
+    lmax_bound, lmax_lower : float
+        Numbers that the largest eigenvalue is certainly not above and not below.
+    """
+
+    name: str
+    kind: LaplacianKind
+    n_vertices: int
+    n_edges: int
+    n_loops: int
+    n_components: int
+    largest_component: int
+    n_isolated: int
+    degree_min: float
+    degree_median: float
+    degree_mean: float
+    degree_max: float
+    degree_min_connected: float | None
+    lmax_bound: float
+    lmax_lower: float
+
+
+def graph_facts(graph: Graph, L: Laplacian) -> GraphFacts:
+    """Return sizes, degrees, components and the range of the largest frequency.
+
+    The costliest part is a Lanczos run of 30 products.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.report.graph import graph_facts
+    >>> ring = cg.gallery.ring(12)
+    >>> facts = graph_facts(ring, cg.laplacian(ring))
+    >>> facts.n_edges, facts.n_components, facts.degree_max, facts.lmax_bound >= 4.0
+    (12, 1, 2.0, True)
+    """
+    W, n = graph.W.tocoo(), graph.n_vertices
+    other = (W.row != W.col) & (W.data != 0)
+    neighbours = np.bincount(W.row[other], minlength=n)
+    degrees = np.bincount(W.row[other], weights=W.data[other], minlength=n)
+    connected = degrees[neighbours > 0]
+    return GraphFacts(
+        name=graph.name or "graph",
+        kind=L.kind,
+        n_vertices=n,
+        n_edges=L.n_edges,
+        n_loops=int(np.count_nonzero(graph.W.diagonal())),
+        n_components=L.n_components,
+        largest_component=int(np.bincount(L.components).max()),
+        n_isolated=int(np.count_nonzero(neighbours == 0)),
+        degree_min=float(degrees.min()),
+        degree_median=float(np.median(degrees)),
+        degree_mean=float(degrees.mean()),
+        degree_max=float(degrees.max()),
+        degree_min_connected=float(connected.min()) if connected.size else None,
+        lmax_bound=float(L.lmax),
+        lmax_lower=float(L.lanczos_lower),
     )
-    pictures = []
-    if graph.coords is not None and graph.n_edges <= DRAWN_EDGES:
-        figure = Figure(figsize=(WIDTH, 5.2), layout="constrained")
-        plotting.graph(graph, ax=figure.subplots())
-        alt = "The vertices and edges of the graph."
-        pictures.append(Picture.from_figure("graph", figure, alt, _caption(graph, facts), shrinks=True))
-    return Section("The graph", [text], pictures, facts_table(facts))
+
+
+def degrees_text(facts: GraphFacts) -> str:
+    """Return the range of the degrees in words, vertices without edges apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.report.graph import degrees_text, graph_facts
+    >>> graph = cg.Graph(np.diag([0.0, 0.0, 1.0]) + np.eye(3)[[1, 0, 2]] * [[2.0], [2.0], [0.0]])
+    >>> degrees_text(graph_facts(graph, cg.laplacian(graph)))
+    '2 to 2, and 0 at 1 vertex without edges (self-loops not counted); median 2, mean 1.333'
+    """
+    notes = " (self-loops not counted)" if facts.n_loops else ""
+    middle = f"{notes}; median {facts.degree_median:.4g}, mean {facts.degree_mean:.4g}"
+    if facts.degree_min_connected is None:
+        return f"0 at every vertex{notes}"
+    least = f"{facts.degree_min_connected:.4g} to {facts.degree_max:.4g}"
+    if not facts.n_isolated:
+        return f"{least}{middle}"
+    return f"{least}, and 0 at {counted(facts.n_isolated, 'vertex', 'vertices')} without edges{middle}"
 
 
 def facts_table(facts: GraphFacts) -> Table:
@@ -55,7 +141,21 @@ def facts_table(facts: GraphFacts) -> Table:
     return Table(["quantity", "value"], rows)
 
 
-def _caption(graph: Graph, facts: GraphFacts) -> str:
-    edges = "Dots are vertices, lines are edges" if facts.n_edges else "Dots are vertices; there are no edges"
-    third = ", seen along the third axis" if graph.coords is not None and graph.coords.shape[1] > 2 else ""
-    return f"{edges}{third}."
+def graph_section(graph: Graph, L: Laplacian) -> tuple[Section, dict[str, Any]]:
+    """Return sizes and degrees, and the graph itself where it has coordinates and is not too large to be drawn."""
+    facts = graph_facts(graph, L)
+    text = (
+        f"The frequencies of the graph are the eigenvalues λ of its {facts.kind} Laplacian. That none is above "
+        f"{format_at_most(facts.lmax_bound)} is proved, not estimated; all certificates below rest on it."
+    )
+    pictures = []
+    if graph.coords is not None and graph.n_edges <= DRAWN_EDGES:
+        from cayleygsp import plotting
+
+        figure = new_figure(5.2)
+        plotting.graph(graph, ax=figure.subplots())
+        edges = "Dots are vertices, lines are edges" if facts.n_edges else "Dots are vertices; there are no edges"
+        third = ", seen along the third axis" if graph.coords.shape[1] > 2 else ""
+        alt, caption = "The vertices and edges of the graph.", f"{edges}{third}."
+        pictures.append(Picture.from_figure("graph", figure, alt, caption, shrinks=True))
+    return Section("The graph", [text], pictures, facts_table(facts)), {"graph": asdict(facts)}

@@ -1,18 +1,153 @@
-"""The section on localization."""
+"""The section on how far a filter reaches: its decay about a vertex, as numbers, a table, words and a picture."""
 
 from __future__ import annotations
 
-from cayleygsp._html import Picture, Section
-from cayleygsp.localization import Decay
-from cayleygsp.report.mass_figure import draw_decay
-from cayleygsp.report.mass_numbers import decay_numbers
-from cayleygsp.report.mass_text import decay_table, decay_text
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayleygsp._format import counted, format_bound, format_measured, format_rate
+from cayleygsp._html import Picture, Section, Table, new_figure
+from cayleygsp.filters import CayleyFilter
+from cayleygsp.laplacians import Laplacian
+from cayleygsp.localization import Decay, decay_curve
+from cayleygsp.responses.cayley import CayleyPolynomial
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def typical_vertex(L: Laplacian) -> int:
+    """Return a vertex of the largest component whose degree is the median there."""
+    inside = np.flatnonzero(L.components == np.argmax(np.bincount(L.components)))
+    order = np.argsort(L.degrees[inside], kind="stable")
+    return int(inside[order[inside.size // 2]])
+
+
+def filter_decay(L: Laplacian, polynomial: CayleyPolynomial, vertex: int) -> Decay:
+    """Return the decay of a filter about a vertex, measured to 1e-10 of the gain."""
+    return decay_curve(CayleyFilter(L, polynomial, tol=1e-10), vertex)
+
+
+def decay_numbers(curve: Decay) -> dict[str, Any]:
+    """Return a decay curve as numbers; a mass that is not above the floor is None.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.report.localization import decay_numbers
+    >>> g = cg.CayleyFilter(cg.gallery.ring(128), cg.CayleyPolynomial([0.5, -0.25], zoom=0.1))
+    >>> numbers = decay_numbers(cg.localization.decay_curve(g, 0))
+    >>> numbers["mass"][40] is None, numbers["below_floor"][40]
+    (True, True)
+    """
+    return {
+        "hops": curve.hops.tolist(),
+        "mass": _measured(curve),
+        "below_floor": (~curve.resolved).tolist(),
+        "floor": curve.floor,
+        "fit": asdict(curve.fit),
+        "bounds": {
+            bound.name: {"mass": bound.mass.tolist(), "valid": bound.valid.tolist(), "gamma": bound.gamma}
+            for bound in curve.bounds
+        },
+    }
+
+
+def decay_columns(curve: Decay) -> dict[str, list[Any]]:
+    """Return the columns of a file with a decay curve.
+
+    Where the mass is not above what the method may be off by, ``mass`` is empty and ``below`` holds that number.
+    """
+    return {
+        "hops": curve.hops.tolist(),
+        "mass": _measured(curve),
+        "below": [None if known else curve.floor for known in curve.resolved],
+        **{bound.name.replace(" ", "_"): bound.mass.tolist() for bound in curve.bounds},
+    }
+
+
+def hops_outside(curve: Decay, share: float) -> int | None:
+    """Return the least number of hops outside which no more than a share of the norm is left, error added.
+
+    None if there is no such number, or the error of the method is too large to tell.
+    """
+    least = np.flatnonzero(np.where(curve.resolved & (curve.mass == 0), 0.0, curve.mass + curve.floor) <= share)
+    return int(least[0]) if least.size else None
+
+
+def _measured(curve: Decay) -> list[float | None]:
+    return [mass if known else None for mass, known in zip(curve.mass.tolist(), curve.resolved, strict=True)]
+
+
+def draw_decay(curve: Decay) -> Figure:
+    """Draw masses outside k hops, measured, fitted and proved."""
+    from cayleygsp import plotting
+
+    figure = new_figure(4.1)
+    plotting.decay(curve, ax=figure.subplots())
+    return figure
+
+
+def decay_table(curve: Decay) -> Table:
+    """Put masses and bounds into a table; of many hops some are left out."""
+    k = np.unique(np.round(np.linspace(0, curve.hops[-1], min(curve.hops.size, 9))).astype(int))
+    names = ["Theorem 4" if bound.name == "theorem 4" else f"at most ({bound.name})" for bound in curve.bounds]
+    rows = [
+        [f"{hop:,}", _mass_text(curve, hop), *(format_bound(bound.mass[hop]) for bound in curve.bounds)]
+        for hop in k.tolist()
+    ]
+    return Table(["hops", "measured", *names], rows, n_text=0)
+
+
+def decay_text(curve: Decay) -> str:
+    """Return in words how fast the mass falls, and down to where it was measured."""
+    return " ".join([_outside_text(curve), _rate_text(curve), _floor_text(curve)]).strip()
+
+
+def _mass_text(curve: Decay, hop: int) -> str:
+    mass = float(curve.mass[hop])
+    return "0" if curve.resolved[hop] and mass == 0 else format_measured(mass, curve.floor)
+
+
+def _outside_text(curve: Decay) -> str:
+    hops = hops_outside(curve, 0.01)
+    if hops is not None:
+        return f"Outside {counted(hops, 'hop')} there is at most 1 % of the norm."
+    if curve.floor >= 0.01:
+        return "The error of the method is too large to tell where 1 % of the norm is left."
+    return "However many hops are taken, more than 1 % of the norm is outside."
+
+
+def _rate_text(curve: Decay) -> str:
+    fit, theorem = curve.fit, curve.bound("theorem 4")
+    if fit.n_points < 2:
+        return "There are too few hops to fit a rate."
+    # a line through two points is no measure of anything
+    r_squared = "" if fit.n_points == 2 or np.isnan(fit.r_squared) else f"R² = {format_rate(fit.r_squared, 2)}, "
+    rate = f"The fitted rate is γ = {format_rate(fit.gamma, 2)} per hop ({r_squared}{fit.n_points} points)"
+    if theorem is None or theorem.gamma is None:
+        return f"{rate}."
+    return f"{rate}; that of Theorem 4 is {format_rate(theorem.gamma)}."
+
+
+def _floor_text(curve: Decay) -> str:
+    if curve.resolved.all():
+        return ""
+    return (
+        f"Masses below {format_bound(curve.floor)} are not measured: that is how far the method and rounding may "
+        "be off, by the certificate of the filtered impulse."
+    )
+
 
 __all__ = ["decay_numbers", "decay_section", "decay_table", "decay_text", "draw_decay"]
 
 
-def decay_section(curve: Decay, vertex: int) -> Section:
-    """Return the section on the decay of the filter around one vertex."""
+def decay_section(L: Laplacian, polynomial: CayleyPolynomial) -> tuple[Section, dict[str, Any]]:
+    """Return the section on the decay of the filter about a typical vertex, and its numbers."""
+    vertex = typical_vertex(L)
+    curve = filter_decay(L, polynomial, vertex)
     text = (
         f"The filter seen from vertex {vertex:,}: how much of the 2-norm of its answer to a unit impulse there is more "
         "than k hops away. A Cayley filter can reach every vertex of the component."
@@ -24,4 +159,5 @@ def decay_section(curve: Decay, vertex: int) -> Section:
         "Relative mass outside k hops: measured, fitted by an exponential, and bounded. No relative mass is above 1: "
         "bounds above the line there are empty.",
     )
-    return Section("How far the filter reaches", [text], [picture], decay_table(curve), [decay_text(curve)])
+    section = Section("How far the filter reaches", [text], [picture], decay_table(curve), [decay_text(curve)])
+    return section, {"decay": decay_numbers(curve) | {"vertex": vertex}}

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cayleygsp import bounds
+from cayleygsp._format import finite_numbers
 from cayleygsp._html import Section
-from cayleygsp._typing import FloatArray, LaplacianKind
+from cayleygsp._typing import LaplacianKind
 from cayleygsp._validation import check_integer
-from cayleygsp.filters import CayleyFilter
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as make_laplacian
-from cayleygsp.localization import decay_curve
-from cayleygsp.report.application import application_section, apply_filter
-from cayleygsp.report.bound_numbers import MORE_SWEEPS, SWEEPS, bound_rows, kappa_gap, needs
-from cayleygsp.report.bounds import bounds_section
-from cayleygsp.report.density import density_section
-from cayleygsp.report.design import design_section
-from cayleygsp.report.design_numbers import LOW_SHARE, compare_fits, fit_numbers, low_pass
-from cayleygsp.report.facts import graph_facts, typical_vertex
-from cayleygsp.report.frequencies import Frequencies, find_frequencies
+from cayleygsp.report.application import application_section
+from cayleygsp.report.bounds import MORE_SWEEPS, SWEEPS, bounds_section
+from cayleygsp.report.design import LOW_SHARE, compare_fits, design_section, low_pass
+from cayleygsp.report.frequencies import density_section, find_frequencies
 from cayleygsp.report.graph import graph_section
-from cayleygsp.report.localization import decay_numbers, decay_section
-from cayleygsp.report.numbers import finite_numbers
-from cayleygsp.report.zoom import zoom_section
-from cayleygsp.report.zoom_numbers import ZOOM_SHARES, suggested_zooms
-from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
+from cayleygsp.report.localization import decay_section
+from cayleygsp.report.zoom import suggested_zooms, zoom_section
+from cayleygsp.responses.cayley import as_cayley
 
 TOLERANCES = (1e-3, 1e-6, 1e-10)
 
@@ -40,8 +32,6 @@ FEW_ENTRIES = 2_000_000
 
 #: What :func:`report_on` passes to ``step``, in this order.
 STEPS = ("graph", "frequencies", "zoom", "design", "bounds", "localization", "application")
-
-Part = tuple[Section, dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,87 +90,39 @@ def report_on(
     """
     r = check_integer(order, "order", at_least=1)
     generator = np.random.default_rng(rng)
-    L = _prepared(graph, laplacian)
+    L = laplacian if isinstance(laplacian, Laplacian) else make_laplacian(graph, laplacian)
+    if L.n_vertices != graph.n_vertices:
+        raise ValueError(
+            f"`laplacian` must be that of `graph`, with {graph.n_vertices} vertices, got one with {L.n_vertices}"
+        )
     step("graph")
-    facts = graph_facts(graph, L)
-    sections = [graph_section(graph, facts)]
-    numbers: dict[str, Any] = {"graph": asdict(facts)}
+    parts = [graph_section(graph, L)]
     if L.lmax == 0:
         no_edges = "There is no edge between two vertices: all frequencies are zero, and every filter is a number."
-        return GraphReport((*sections, Section("No frequencies", [no_edges])), finite_numbers(numbers))
+        parts.append((Section("No frequencies", [no_edges]), {}))
+        return _joined(parts)
     step("frequencies")
     frequencies = find_frequencies(L, generator)
-    parts = [_frequencies_part(frequencies)]
+    parts.append(density_section(frequencies))
     step("zoom")
-    parts.append(_zoom_part(frequencies))
+    n_lowest = max(math.ceil(LOW_SHARE * L.n_vertices), 1)
+    parts.append(zoom_section(frequencies, suggested_zooms(frequencies), n_lowest))
     step("design")
-    polynomial, part = _design_part(L, frequencies, r)
-    parts.append(part)
+    target = low_pass(frequencies)
+    fits = compare_fits(target, r, L.lmax, frequencies.density)
+    parts.append(design_section(target, fits, frequencies))
+    polynomial = as_cayley(fits["Cayley"].polynomial)
     signal = generator.standard_normal(L.n_vertices)
     step("bounds")
-    parts.append(_bounds_part(L, polynomial, signal))
-    step("localization")
-    parts.append(_localization_part(L, polynomial))
-    step("application")
-    parts.append(_application_part(L, polynomial, signal))
-    for section, part_numbers in parts:
-        sections.append(section)
-        numbers |= part_numbers
-    return GraphReport(tuple(sections), finite_numbers(numbers))
-
-
-def _prepared(graph: Graph, given: Laplacian | LaplacianKind) -> Laplacian:
-    if not isinstance(given, Laplacian):
-        return make_laplacian(graph, given)
-    if given.n_vertices != graph.n_vertices:
-        raise ValueError(
-            f"`laplacian` must be that of `graph`, with {graph.n_vertices} vertices, got one with {given.n_vertices}"
-        )
-    return given
-
-
-def _frequencies_part(frequencies: Frequencies) -> Part:
-    numbers = {
-        "exact": frequencies.density.exact,
-        "shares": list(ZOOM_SHARES),
-        "up_to": frequencies.at_shares(ZOOM_SHARES).tolist(),
-    }
-    return density_section(frequencies), {"frequencies": numbers}
-
-
-def _zoom_part(frequencies: Frequencies) -> Part:
-    n_lowest = max(math.ceil(LOW_SHARE * frequencies.n_vertices), 1)
-    section, rows = zoom_section(frequencies, suggested_zooms(frequencies), n_lowest)
-    return section, {"zoom": [asdict(row) for row in rows]}
-
-
-def _design_part(L: Laplacian, frequencies: Frequencies, order: int) -> tuple[CayleyPolynomial, Part]:
-    target = low_pass(frequencies)
-    fits = compare_fits(target, order, L.lmax, frequencies.weight)
-    polynomial = as_cayley(fits["Cayley"].polynomial)
-    numbers = {name: fit_numbers(fit) for name, fit in fits.items()}
-    return polynomial, (design_section(target, fits, frequencies), {"design": numbers})
-
-
-def _bounds_part(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray) -> Part:
     sweeps = SWEEPS + (MORE_SWEEPS if L.matrix.nnz <= FEW_ENTRIES else ())
-    rows = bound_rows(L, polynomial, sweeps, signal)
-    needed = needs(L, polynomial, 1e-6, SWEEPS[-1])
-    numbers = {
-        "kappa": bounds.kappa(L, polynomial.zoom),
-        "one_minus_kappa": kappa_gap(L, polynomial.zoom),
-        "rows": [asdict(row) for row in rows],
-    }
-    return bounds_section(L, polynomial, rows, needed), {"bounds": numbers, "needs": asdict(needed)}
+    parts.append(bounds_section(L, polynomial, signal, sweeps, SWEEPS[-1]))
+    step("localization")
+    parts.append(decay_section(L, polynomial))
+    step("application")
+    parts.append(application_section(L, polynomial, signal, TOLERANCES))
+    return _joined(parts)
 
 
-def _localization_part(L: Laplacian, polynomial: CayleyPolynomial) -> Part:
-    vertex = typical_vertex(L)
-    curve = decay_curve(CayleyFilter(L, polynomial, tol=1e-10), vertex)
-    return decay_section(curve, vertex), {"decay": decay_numbers(curve) | {"vertex": vertex}}
-
-
-def _application_part(L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray) -> Part:
-    applications = [apply_filter(L, polynomial, signal, tol=tol) for tol in TOLERANCES]
-    section = application_section(applications, L.n_vertices)
-    return section, {"application": [asdict(one) for one in applications]}
+def _joined(parts: Sequence[tuple[Section, dict[str, Any]]]) -> GraphReport:
+    numbers = {name: value for _, of_section in parts for name, value in of_section.items()}
+    return GraphReport(tuple(section for section, _ in parts), finite_numbers(numbers))

@@ -30,7 +30,7 @@ MODULES = {
     "cayleygsp.gallery": "Built-in graphs",
     "cayleygsp.io": "Files",
     "cayleygsp.plotting": "Pictures",
-    "cayleygsp.plotting.task_figures": "Whole figures of tasks",
+    "cayleygsp.plotting.tasks": "Whole figures of tasks",
     "cayleygsp.pygsp_filters": "Inside PyGSP",
     "cayleygsp.nn": "Trainable layers",
     "cayleygsp.distributed": "Several processes",

@@ -14,8 +14,8 @@ import sys
 import cayleygsp.engine.recurrence_loops
 import cayleygsp.engine.threads
 import cayleygsp.filters
-import cayleygsp.report.facts
-import cayleygsp.report.zoom_text  # noqa: F401
+import cayleygsp.report.graph
+import cayleygsp.report.zoom  # noqa: F401
 from cayleygsp.cli import main
 
 STREAMS = ("stdin", "stdout", "stderr")

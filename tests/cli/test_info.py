@@ -29,6 +29,6 @@ def test_bugs_keep_their_traceback(capsys, monkeypatch):
     def broken(*args):
         raise ValueError("a bug")
 
-    monkeypatch.setattr("cayleygsp.report.facts.graph_facts", broken)
+    monkeypatch.setattr("cayleygsp.cli.info.graph_facts", broken)
     with pytest.raises(ValueError, match="a bug"):
         main(["info", "@ring:9"])

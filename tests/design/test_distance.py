@@ -131,7 +131,7 @@ def test_a_step_on_an_interval_is_missed_by_half():
 def test_a_low_pass_on_a_road_network_keeps_the_constant_within_its_claim():
     """2642 vertices: the fit that claimed 0.001 made the constant -0.226."""
     pytest.importorskip("pygsp")
-    from cayleygsp.cli.graphs import load_graph
+    from cayleygsp.cli.inputs import load_graph
 
     L = cg.laplacian(load_graph("@minnesota"))
     for text in ("low:0.01", "low:0.01:0.01"):

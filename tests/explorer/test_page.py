@@ -10,7 +10,7 @@ import pytest
 import cayleygsp as cg
 from cayleygsp.cli import main
 from cayleygsp.explorer import NamedFilter, write_explorer
-from cayleygsp.explorer.spectrum import ShownFrequencies
+from cayleygsp.explorer.content import ShownFrequencies
 
 SHOWN = """
 const { impulse, degree, error, sweeps, gain, atol, polynomial, mass } = explorer.shown;

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import cayleygsp as cg
 from cayleygsp.explorer import NamedFilter, explorer_page, write_explorer
-from cayleygsp.explorer.spectrum import ShownFrequencies
+from cayleygsp.explorer.content import ShownFrequencies
 
 EVIL = '</script><img src=x onerror="window.hacked=1"><!--'
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -112,3 +114,8 @@ def test_every_picture_has_words_and_every_cell_something_in_it(name):
     assert [section.title for section in report.sections] == re.findall(r'<li><a href="#[^"]+">([^<]+)</a>', page)
     zeros = "Zero is among them 4 times, once for each component."
     assert (name == "disconnected") == any(zeros in text for section in report.sections for text in section.text)
+
+
+def test_numbers_and_words_load_no_matplotlib():
+    code = "import sys, cayleygsp.cli.app, cayleygsp.report.page\nassert 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.report.facts import degrees_text, graph_facts, typical_vertex
-from cayleygsp.report.graph import facts_table
+from cayleygsp.report.graph import degrees_text, facts_table, graph_facts
 from tests.oracle import eigenpairs
 from tests.strategies import laplacians
-
-
-def test_typical_vertex_is_in_the_largest_component():
-    W = sparse.block_diag([cg.gallery.star(5).W, cg.gallery.star(30).W, sparse.csr_array((3, 3))], format="csr")
-    L = cg.laplacian(W)
-    vertex = typical_vertex(L)
-    assert 5 <= vertex < 35
-    assert L.degrees[vertex] == 1
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +57,3 @@ def test_largest_frequency_is_between_the_printed_numbers(L):
     slack = 1e-12 * max(largest, 1.0)
     assert float(cells["largest frequency, at least"]) <= largest + slack
     assert float(cells["largest frequency, at most"]) >= largest - slack
-
-
-LIGHT = ("facts", "frequencies", "zoom_numbers", "zoom_text", "bound_numbers", "bound_text", "mass_numbers")
-LIGHT += ("mass_text", "numbers", "application")
-
-
-def test_numbers_and_words_load_no_matplotlib():
-    code = "import sys\n" + "\n".join(f"import cayleygsp.report.{name}" for name in LIGHT)
-    subprocess.run([sys.executable, "-c", f"{code}\nassert 'matplotlib' not in sys.modules"], check=True, timeout=120)

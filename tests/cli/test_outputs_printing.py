@@ -9,7 +9,7 @@ import pytest
 
 from cayleygsp._html import Table
 from cayleygsp.cli import main
-from cayleygsp.cli.printing import facts_text, json_text, table_text
+from cayleygsp.cli.outputs import facts_text, json_text, table_text
 from tests.cli.running import refused
 
 

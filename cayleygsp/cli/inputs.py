@@ -1,4 +1,4 @@
-"""Graphs by file name or by the name of a built-in one."""
+"""What commands read: graphs by file name or by the name of a built-in one, and signals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from pathlib import Path
 from cayleygsp import gallery
 from cayleygsp._format import counted
 from cayleygsp._text import quoted
-from cayleygsp._typing import Symmetrize
-from cayleygsp.cli.errors import input_errors
+from cayleygsp._typing import Array, ArrayLike, Symmetrize
+from cayleygsp.cli.errors import BadInput, input_errors
+from cayleygsp.cli.options import GraphOptions, LaplacianOptions
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_edges, read_graph
 from cayleygsp.io.files import check_memory
+from cayleygsp.io.signals import ordered_signal, read_table, read_table_stream
+from cayleygsp.laplacians import Laplacian, laplacian
+
+# The name of standard input.
+STANDARD_INPUT = Path("-")
 
 
 def _minnesota() -> Graph:
@@ -65,29 +71,16 @@ _BUILT_IN: dict[str, _BuiltIn] = {
 
 
 def load_graph(name: str, variable: str | None = None, seed: int = 0, symmetrize: Symmetrize | None = None) -> Graph:
-    """Return the graph in a file, the edge list on standard input, or the built-in graph behind "@name:number".
-
-    Parameters
-    ----------
-    name : str
-        A path; "-" for an edge list on standard input; or for example "@minnesota", "@communities", "@grid:30:40",
-        "@ring:64".
-    variable : str, optional
-        Which variable of a MATLAB file.
-    seed : int
-        For random built-in graphs.
-    symmetrize : {"max", "mean"}, optional
-        What becomes of the two weights of an edge of a directed graph in a file.
+    """Return the graph in a file, of the edge list on standard input ("-"), or the built-in one behind "@name:number".
 
     Examples
     --------
-    >>> from cayleygsp.cli.graphs import load_graph
+    >>> from cayleygsp.cli.inputs import load_graph
     >>> load_graph("@grid:3:4").n_vertices
     12
     """
     with input_errors():
-        is_file = name != "-" and not name.startswith("@")
-        if is_file:
+        if name != "-" and not name.startswith("@"):
             return read_graph(name, variable=variable, symmetrize=symmetrize)
         if variable is not None:
             raise ValueError(f"--variable goes with a .mat file, got {quoted(variable)} for {quoted(name)}")
@@ -113,3 +106,59 @@ def _built_in(name: str, seed: int) -> Graph:
     check_memory(Path(name), "the graph", kind.n_bytes(*sizes))
     made = kind.make(seed, *sizes)
     return Graph(made.W, made.coords, made.labels, name=made.name or word)
+
+
+def load(options: GraphOptions) -> tuple[Graph, Laplacian]:
+    """Return the graph that a user named and its Laplacian."""
+    return load_named(options.graph, options)
+
+
+def load_named(name: str, options: LaplacianOptions) -> tuple[Graph, Laplacian]:
+    """Return the graph of a name and its Laplacian."""
+    if not name:
+        raise BadInput("GRAPH must be a file, - or a built-in graph, got an empty name")
+    rule: Symmetrize | None = None if options.symmetrize is None else options.symmetrize.value
+    G = load_graph(name, options.variable, options.seed, rule)
+    with input_errors():
+        return G, laplacian(G, options.kind.value)
+
+
+def need_edges(L: Laplacian, what: str) -> None:
+    """Reject a graph without edges."""
+    if L.lmax == 0:
+        raise BadInput(f"the graph must have edges for {what}: all its frequencies are zero")
+
+
+def graph_line(name: str | None, L: Laplacian) -> str:
+    """Return a graph's name, size and spectrum in one line."""
+    return (
+        f"{name or 'graph'}: {vertices_text(L.n_vertices)}, {counted(L.n_edges, 'edge')}, {L.kind} Laplacian, "
+        f"spectrum in [0, {L.lmax:.6g}]"
+    )
+
+
+def vertices_text(n: int) -> str:
+    """Return a number of vertices in words."""
+    return counted(n, "vertex", "vertices")
+
+
+def check_streams(graph: str, signal: Path) -> None:
+    """Reject a graph and a signal that are both on standard input."""
+    if graph == "-" and signal == STANDARD_INPUT:
+        raise BadInput("GRAPH and SIGNAL must not both be -: there is one standard input")
+
+
+def load_signal(path: Path, n_vertices: int, labels: ArrayLike | None = None, *, missing: bool = False) -> Array:
+    """Return a signal, or several as columns, one row per vertex.
+
+    Standard input, "-", is an array by ``numpy.save`` or text. With ``missing``, values may be nan.
+    """
+    with input_errors():
+        if path == STANDARD_INPUT:
+            name = Path("standard input")
+            f = ordered_signal(read_table_stream(sys.stdin.buffer, name), name, n_vertices, labels, missing=missing)
+        else:
+            f = ordered_signal(read_table(path), path, n_vertices, labels, missing=missing)
+    if f.size == 0:
+        raise BadInput(f"{quoted(path)} must hold at least one signal, got an array of shape {f.shape}")
+    return f

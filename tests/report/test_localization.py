@@ -7,10 +7,10 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.report.mass_numbers import decay_columns, decay_numbers
-from cayleygsp.report.mass_text import decay_table, decay_text
+from cayleygsp.report.localization import decay_columns, decay_numbers, decay_table, decay_text, typical_vertex
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +75,11 @@ def test_rate_below_one_never_reads_as_one(small):
     g = cg.CayleyFilter(small, cg.CayleyPolynomial([0.5, -0.25], 1e4), tol=1e-8)
     text = decay_text(cg.localization.decay_curve(g, 0))
     assert "Theorem 4 is 1 − " in text
+
+
+def test_typical_vertex_is_in_the_largest_component():
+    W = sparse.block_diag([cg.gallery.star(5).W, cg.gallery.star(30).W, sparse.csr_array((3, 3))], format="csr")
+    L = cg.laplacian(W)
+    vertex = typical_vertex(L)
+    assert 5 <= vertex < 35
+    assert L.degrees[vertex] == 1

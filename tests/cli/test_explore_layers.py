@@ -7,7 +7,7 @@ import pytest
 
 import cayleygsp as cg
 from cayleygsp.cli import main
-from cayleygsp.cli.layers import load_layer
+from cayleygsp.cli.explore import load_layer
 from tests.cli.running import refused
 from tests.cli.test_explore import content
 
