@@ -302,7 +302,7 @@ class Results:
 def page_results(options: OutputOptions) -> Results:
     """Return where a page goes."""
     if len(options.output) != 1:
-        raise BadInput(f"give one output file that ends in .html, -o FILE.html; got {len(options.output)} files")
+        raise BadInput(f"give one output file that ends in .html: --output FILE.html, got {len(options.output)}")
     return Results(options, (".html",))
 
 

@@ -175,8 +175,8 @@ BAD_OUTPUTS = {
     "nul": ("nul\0{}", "null"),
     "unwritable": ("/proc/out{}", "'/proc/out.*' cannot be written"),
     "escape": ("no\x1b[31m/out{}", r"no\\x1b\[31m"),
-    "twice": ("out{0} -o out{0}", "different files|given once"),
-    "twice by another name": ("out{0} -o ./out{0}", "different files|given once"),
+    "twice": ("out{0} -o out{0}", "different files|one output file"),
+    "twice by another name": ("out{0} -o ./out{0}", "different files|one output file"),
 }
 
 WRONG_REAL = ("nan", "inf", "-inf", "0", "-1", "1e999", "x", "", "1,5", "\x1b[31m")

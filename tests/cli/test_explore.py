@@ -60,7 +60,7 @@ def test_help_names_the_largest_orders_that_are_accepted(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["@ring:9"], "--output must be given once"),
+        (["@ring:9"], "give one output file that ends in .html"),
         (["@ring:9", "-o", "page.png"], "must end in .html"),
         (["@ring:9", "-o", "p.html", "--order", "17"], "--order must be at most 16 on a page, got 17"),
         (["@ring:9", "-o", "p.html", "--vertex", "9"], "`vertex` must be"),

@@ -12,7 +12,7 @@ from scipy import sparse
 from cayleygsp.cli import main
 from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import load_graph, load_signal
-from cayleygsp.io import limits
+from cayleygsp.io import files
 from tests.cli.running import refused
 
 
@@ -66,7 +66,7 @@ def test_directed_files_are_taken_on_request(tmp_path):
     ],
 )
 def test_built_in_graphs_that_do_not_fit_are_refused_at_once(name, monkeypatch):
-    monkeypatch.setattr(limits, "available_memory", lambda: 2**35)
+    monkeypatch.setattr(files, "available_memory", lambda: 2**35)
     with pytest.raises(BadInput, match=f"'{name}' is too large: the graph would need about .* and the limit is 16 GiB"):
         load_graph(name)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cayleygsp.cli import bound, decay, design, filter, info, main, outputs, zoom
+from cayleygsp.cli import main, outputs
 from tests.cli.running import refused
 
 SEVERAL = {
@@ -52,9 +52,8 @@ def test_an_output_that_cannot_be_made_leaves_none_of_the_others(folder, capsys,
         raise MemoryError("no memory for the second")
 
     make = outputs.array_bytes
-    for module in (bound, decay, design, info, zoom):
-        monkeypatch.setattr(module, "png_bytes", fail)
-    monkeypatch.setattr(filter, "array_bytes", lambda y, ending: fail() if ending == ".txt" else make(y, ending))
+    monkeypatch.setattr(outputs, "png_bytes", fail)
+    monkeypatch.setattr(outputs, "array_bytes", lambda y, ending: fail() if ending == ".txt" else make(y, ending))
     assert "no memory for the second" in refused(capsys, name, *SEVERAL[name])
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.npy"]
 
@@ -182,13 +181,7 @@ def test_a_file_and_standard_output_can_be_written_at_once(folder, capsys):
     assert "written      y.npy" in captured.err
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_decay_calls_nothing_measured_that_the_method_may_have_made(capsys):
+def test_decay_calls_nothing_measured_that_the_method_may_have_made(folder, capsys):
     arguments = ["decay", "@ring:128", "--zoom", "0.1", "--order", "1"]
     assert main([*arguments, "--json"]) == 0
     numbers = json.loads(capsys.readouterr().out)

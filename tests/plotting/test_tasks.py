@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from cayleygsp import plotting
-from cayleygsp.plotting import task_figures
+from cayleygsp.plotting import tasks
 from tests.plotting.helpers import collections_of
 
 GRID = cg.gallery.grid(6, 5)
@@ -55,33 +55,33 @@ def test_bands_are_named(ax):
 
 def test_before_and_after_share_their_colours():
     result = cg.tasks.denoise(GRID, Y)
-    figure = task_figures.denoised_figure(GRID, Y, result, signal=1)
+    figure = tasks.denoised_figure(GRID, Y, result, signal=1)
     before, after = (collections_of(ax, PathCollection)[0] for ax in figure.axes[:2])
     assert before.get_clim() == after.get_clim()
     assert np.array_equal(before.get_array(), Y[:, 1])
     assert np.array_equal(after.get_array(), result.signals[:, 1])
     known = np.arange(30) % 3 == 0
-    figure = task_figures.inpainted_figure(GRID, Y, known, cg.tasks.inpaint(GRID, Y, known))
+    figure = tasks.inpainted_figure(GRID, Y, known, cg.tasks.inpaint(GRID, Y, known))
     given, filled = (collections_of(ax, PathCollection)[-1] for ax in figure.axes[:2])
     assert given.get_clim() == filled.get_clim()
     assert np.array_equal(given.get_array(), Y[known, 0])
-    figure = task_figures.features_figure(GRID, cg.tasks.smooth_features(GRID, Y, 3), 8.0)
+    figure = tasks.features_figure(GRID, cg.tasks.smooth_features(GRID, Y, 3), 8.0)
     assert len(figure.axes) == 1 + 2 * 3
 
 
 def test_without_coordinates_there_is_still_a_curve():
     known = np.arange(30) % 3 == 0
     for figure in (
-        task_figures.denoised_figure(BARE, Y, cg.tasks.denoise(BARE, Y)),
-        task_figures.inpainted_figure(BARE, Y, known, cg.tasks.inpaint(BARE, Y, known)),
-        task_figures.features_figure(BARE, cg.tasks.smooth_features(BARE, Y), 8.0),
+        tasks.denoised_figure(BARE, Y, cg.tasks.denoise(BARE, Y)),
+        tasks.inpainted_figure(BARE, Y, known, cg.tasks.inpaint(BARE, Y, known)),
+        tasks.features_figure(BARE, cg.tasks.smooth_features(BARE, Y), 8.0),
     ):
         assert len(figure.axes) == 1
         assert figure.axes[0].lines
 
 
 def test_large_graphs_are_drawn_without_edges(monkeypatch):
-    monkeypatch.setattr(task_figures, "_MOST_WITH_EDGES", 10)
-    figure = task_figures.denoised_figure(GRID, Y[:, 0], cg.tasks.denoise(GRID, Y[:, 0]))
+    monkeypatch.setattr(tasks, "_MOST_WITH_EDGES", 10)
+    figure = tasks.denoised_figure(GRID, Y[:, 0], cg.tasks.denoise(GRID, Y[:, 0]))
     (edges,) = collections_of(figure.axes[0], LineCollection)
     assert len(edges.get_segments()) == 0
