@@ -64,9 +64,9 @@ def test_file_names_that_are_no_text_are_no_error(tmp_path, monkeypatch, capsys,
 
 def test_interrupt_ends_cleanly(tmp_path, loaded):
     before = (
-        "import signal, time\nfrom cayleygsp.cli import loading\n"
+        "import signal, time\nfrom cayleygsp.cli import inputs\n"
         "def slow(*args):\n    print('ready', flush=True)\n    signal.raise_signal(signal.SIGINT)\n    time.sleep(60)\n"
-        "loading.load_graph = slow\n"
+        "inputs.load_graph = slow\n"
     )
     done = loaded.run(tmp_path, ["report", "@ring:9", "-o", "page.html"], before=before)
     assert (done.codes, done.out) == ([130], "ready\n")
