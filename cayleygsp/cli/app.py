@@ -61,7 +61,7 @@ def flatten(command: Callable[..., None]) -> Callable[..., None]:
     # get_type_hints would hide, on Python 3.10, what an option with the default None is annotated with
     hints = inspect.get_annotations(command, eval_str=True)
     bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters = []
+    parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in bundles:
             parameters += _parameters(bundles[name])

@@ -88,7 +88,13 @@ def denoise_command(
         G, L, y = load_task(graph, signal)
         need_edges(L, "denoising")
         step("denoise")
-        given = {"strengths": strength or None, "sigma": sigma, "shared": shared, "rng": graph.seed, "tol": tol}
+        given: dict[str, Any] = {
+            "strengths": strength or None,
+            "sigma": sigma,
+            "shared": shared,
+            "rng": graph.seed,
+            "tol": tol,
+        }
         done, seconds, messages = timed(lambda: denoise(L, y, family.value, select.value, **given))
         step("files")
 
