@@ -23,11 +23,10 @@ from cayleygsp.io.files import (
     check_file,
     check_memory,
     decode,
-    parsing,
     read_content,
     read_stream,
 )
-from cayleygsp.io.matrices import native, read_array, read_header
+from cayleygsp.io.matrices import read_array
 
 # The memory that a byte of plain numbers needs, as measured.
 COST = 12
@@ -221,19 +220,17 @@ def read_table(file: Path) -> Table:
         raise ValueError(f"{quoted(file)} must end in {' or '.join(SIGNAL_ENDINGS)}")
     check_file(file)
     if file.suffix.lower() == ".npy":
-        return Table(read_array(file, copies=1))
+        with file.open("rb") as stream:
+            return Table(read_array(stream, file, file.stat().st_size, copies=1))
     return parse_table(decode(read_content(file, COST), file, "numbers"), file)
 
 
 def read_table_stream(stream: Readable, file: Path) -> Table:
     """Return numbers in a stream, an array by numpy.save or text; ``file`` is what messages call it."""
     content = read_stream(stream, file, COST)
-    if not content.startswith(_NPY_MAGIC):
-        return parse_table(decode(content, file, "numbers"), file)
-    header = read_header(BytesIO(content), file, len(content))
-    check_memory(file, f"an array of shape {header.shape}", 2 * len(content) + 8 * header.size)
-    with parsing(file, "an array written by numpy.save"):
-        return Table(native(np.lib.format.read_array(BytesIO(content), allow_pickle=False)))
+    if content.startswith(_NPY_MAGIC):
+        return Table(read_array(BytesIO(content), file, len(content), copies=1))
+    return parse_table(decode(content, file, "numbers"), file)
 
 
 def ordered_signal(

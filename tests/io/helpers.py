@@ -1,6 +1,7 @@
 """Files for the tests of readers: written, and refused."""
 
 import gzip
+import struct
 import tracemalloc
 
 import numpy as np
@@ -42,3 +43,16 @@ def peak_memory(call, *arguments):
         return result, tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def mat_element(kind, data):
+    return struct.pack("<2I", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+
+
+def mat_matrix(flags, shape, *parts, name=b"W"):
+    head = [(6, struct.pack("<2I", flags, 0)), (5, struct.pack(f"<{len(shape)}i", *shape)), (1, name)]
+    return mat_element(14, b"".join(mat_element(kind, data) for kind, data in (*head, *parts)))
+
+
+def mat_file(*elements):
+    return b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100) + b"IM" + b"".join(elements)

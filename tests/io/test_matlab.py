@@ -1,7 +1,9 @@
 """Graphs in MATLAB files of all versions."""
 
 import re
+import struct
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy import sparse
 
 from cayleygsp.io import read_graph
 from cayleygsp.io.matlab import is_hdf5, open_variables
-from tests.io.helpers import EDGES, W, refusal, write
+from tests.io.helpers import EDGES, W, mat_element, mat_file, mat_matrix, peak_memory, refusal, write
 
 
 def save_mat(file, **variables):
@@ -202,6 +204,62 @@ def test_damaged_files_are_refused_or_read_but_never_crash(tmp_path_factory, dat
             read_graph(file, variable=variable)
         except (ValueError, TypeError) as error:
             assert str(file) in str(error)  # noqa: PT017
+
+
+def packed(content, declared=None):
+    data = zlib.compress(content if declared is None else struct.pack("<2I", 14, declared) + content[8:])
+    return struct.pack("<2I", 15, len(data)) + data
+
+
+ONES = np.ones(4).tobytes()
+ENDS = struct.pack("<3i", 0, 1, 2)
+NUMBERS = mat_matrix(6, (2, 2), (9, ONES))
+
+# Of version 5, of which scipy alone would crash, or take much memory.
+HOSTILE = {
+    "unpacks to more than it says": packed(NUMBERS + b"\0" * 2**24, declared=len(NUMBERS) - 8),
+    "unpacks to less than it says": packed(NUMBERS, declared=1000),
+    "a kind out of the table": mat_matrix(6, (2, 2), (1_000_000, ONES)),
+    "text as numbers": mat_matrix(6, (2, 2), (16, ONES)),
+    "packed within": mat_matrix(6, (2, 2), (15, ONES)),
+    "flags of another size": mat_element(14, mat_element(6, b"\0" * 16) + NUMBERS[24:]),
+    "no dimensions": mat_matrix(6, (), (9, ONES)),
+    "negative dimensions": mat_matrix(6, (-2, -2), (9, ONES)),
+    "40 dimensions": mat_matrix(6, (1,) * 40, (9, ONES)),
+    "rows out of range": mat_matrix(5, (2, 2), (5, struct.pack("<2i", 7, -7)), (5, ENDS), (9, ONES)),
+    "ends that fall": mat_matrix(5, (2, 2), (5, struct.pack("<2i", 0, 1)), (5, struct.pack("<3i", 2, 0, 2)), (9, ONES)),
+    "ends without rows": mat_matrix(5, (2, 2), (5, b""), (5, struct.pack("<3i", 0, 1, 9)), (9, b"")),
+    "cells of two billion": mat_matrix(1, (2**16, 2**15)),
+    "text of two billion": mat_matrix(4, (2**16, 2**15), (16, b"")),
+    "structs of two billion": mat_matrix(2, (2**16, 2**15), (5, struct.pack("<i", 8)), (1, b"A\0\0\0\0\0\0\0")),
+    "fields without a width": mat_matrix(2, (1, 1), (5, struct.pack("<i", 0)), (1, b"A\0\0\0\0\0\0\0")),
+    "fields of negative width": mat_matrix(2, (1, 1), (5, struct.pack("<i", -1)), (1, b"A\0\0\0\0\0\0\0")),
+    "a function": mat_matrix(16, (1, 1), (14, b"")),
+    "an opaque object": mat_element(14, mat_element(6, struct.pack("<2I", 17, 0)) + mat_element(1, b"MCOS") * 3),
+    "an object": mat_matrix(3, (1, 1), (1, b"cls"), (5, struct.pack("<i", 8)), (1, b"")),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_elements_are_refused_in_little_memory(tmp_path, name):
+    file = write(tmp_path / "a.mat", mat_file(HOSTILE[name]))
+    _, peak = peak_memory(refusal, file)
+    assert peak < 2**20
+
+
+def test_cells_in_cells_are_no_calls_in_calls(tmp_path):
+    inner = b""
+    for _ in range(5_000):
+        inner = mat_matrix(1, (1, 1), name=b"c")[8:] + mat_element(14, inner)
+    content = mat_element(14, inner) + NUMBERS
+    file = write(tmp_path / "a.mat", mat_file(content))
+    assert_array_equal(read_graph(file).W.toarray(), np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("shape", [(-1, 22), (22, -1), (-1, -1), (2**31 - 1, 2**31 - 1)])
+def test_sizes_of_version_4_that_lead_back_are_refused(tmp_path, shape):
+    file = write(tmp_path / "a.mat", struct.pack("<5i", 50, *shape, 0, 2) + b"W\0" + b"\1" * 60)
+    refusal(file)
 
 
 # Edges, coordinates.

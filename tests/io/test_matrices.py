@@ -49,26 +49,26 @@ HEAD = "%%MatrixMarket matrix coordinate real symmetric\n% by hand\n\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEAD + "3 3 2\n2 1 1\n9 2 1\n", "line 6: expected a row and a column from 1 up to 3 and 3, got '9 2 1'"),
-        (HEAD + "3 3 2\n2 1 1\n\n0 2 1\n", "line 7: expected a row and a column from 1"),
-        (HEAD + "3 3 2\n2 1 1\n1.5 2 1\n", "line 6: expected a row and a column from 1"),
-        (HEAD + "3 3 2\n2 1 1\nnan 2 1\n", "line 6: expected a row and a column from 1"),
+        (HEAD + "3 3 2\n2 1 1\n9 2 1\n", "line 6: Row index out of bounds, got '9 2 1'"),
+        (HEAD + "3 3 2\n2 1 1\n\n0 2 1\n", "line 7: Row index out of bounds, got '0 2 1'"),
+        (HEAD + "3 3 2\n2 1 1\n1.5 2 1\n", "line 6: expected 3 numbers, got '1.5 2 1'"),
+        (HEAD + "3 3 2\n2 1 1\nnan 2 1\n", "line 6: expected 3 numbers, got 'nan 2 1'"),
         (HEAD + "3 3 2\n2 1 1\n3 2 1E", "line 6: expected 3 numbers, got '3 2 1E'"),
         (HEAD + "3 3 2\n2 1 1\n3 2 1e-", "line 6: expected 3 numbers, got '3 2 1e-'"),
         (HEAD + "3 3 2\n2 1 1\n3 2 1e+\n\n", "line 6: expected 3 numbers, got '3 2 1e+'"),
         (HEAD + "3 3 2\n2 1 1 7\n3 2 1\n", "line 5: expected 3 numbers, got '2 1 1 7'"),
         (HEAD + "3 3 2\n2 1\n3 2 1\n", "line 5: expected 3 numbers, got '2 1'"),
         (HEAD + "3 3 2\n2 1 1 3 2 1\n", "line 5: expected 3 numbers"),
-        (HEAD + "3 3 2\n2 1 1.5000\n", "it declares 2 entries, and has 1"),
-        (HEAD + "3 3 1\n2 1 1\n3 2 1\n", "it declares 1 entries, and has 2"),
+        (HEAD + "3 3 2\n2 1 1.5000\n", "Truncated file. Expected another 1 lines"),
+        (HEAD + "3 3 1\n2 1 1\n3 2 1\n", "line 6: Too many lines in file (file too long), got '3 2 1'"),
         (HEAD + "3 3 2\n2 1 1\n3 2 \x1b[31m\n", r"line 6: expected 3 numbers, got '3 2 \x1b[31m'"),
-        (HEAD + "3 3\n", "line 4: expected the numbers of rows, columns and entries, got '3 3'"),
-        (HEAD + "3 3 -2\n", "line 4: expected the numbers of rows, columns and entries"),
-        (HEAD + "3 4 1\n2 1 1\n", "line 4: expected as many rows as columns, as it is symmetric"),
-        (HEAD, "it has no line with its sizes"),
-        ("%%MatrixMarket vector coordinate real general\n3 1\n2 1\n", "it must start with a line like"),
-        ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n2 1 1 1\n", "got 'complex general'"),
-        ("%%MatrixMarket matrix array pattern general\n2 2\n", "got 'pattern general'"),
+        (HEAD + "3 3\n", "Invalid integer value. It begins with '%%MatrixMarket"),
+        (HEAD + "3 3 -2\n", "line 4: Matrix NNZ can't be negative., got '3 3 -2'"),
+        (HEAD + "3 4 1\n2 1 1\n", "expected as many rows as columns, as it is symmetric, got 3 and 4"),
+        (HEAD, "Invalid MatrixMarket header: Premature EOF"),
+        ("%%MatrixMarket vector coordinate real general\n3 1\n2 1\n", "line 3: expected 3 numbers, got '2 1'"),
+        ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n2 1 1 1\n", "got coordinate complex"),
+        ("%%MatrixMarket matrix array pattern general\n2 2\n", "got array pattern"),
         ("%%MatrixMarket matrix array real general\n2 2\n1\n2\nx\n4\n", "line 5: expected a number, got 'x'"),
     ],
 )
@@ -92,6 +92,35 @@ def test_matrix_market_is_read_as_scipy_does(tmp_path, symmetry, dense, field):
     ours, theirs = read_mtx(tmp_path / "a.mtx", Request()).matrix, scipy.io.mmread(tmp_path / "a.mtx")
     ours, theirs = (x if isinstance(x, np.ndarray) else x.toarray() for x in (ours, theirs))
     assert_array_equal(ours, theirs)
+
+
+def test_plus_in_front_of_a_number_is_read(tmp_path):
+    text = "%%MatrixMarket matrix coordinate real symmetric\n+2 2 1\n+2 1 +1.5e+00"
+    assert_array_equal(read_text(tmp_path, text, "a.mtx").W.toarray(), [[0, 1.5], [1.5, 0]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "matrix coordinate real general\n2 2 1\n1 2 1E",
+        "matrix coordinate real general\n2 2 1\n1 2 1\0\n",
+        "matrix coordinate real general\n2 2 1\n1 2 1\0",
+        "matrix coordinate real general\n2 2 1\n1 2 1d5\n",
+        "matrix coordinate integer general\n2 2 1\n1 2 1.5\n",
+        "matrix array real symmetric\n4 400\n" + "1\n" * 700,
+        "matrix array real general\n3037000500 3037000500\n1\n",
+        "matrix coordinate real general\n9223372036854775807 2 1\n1 2 1\n",
+        "matrix coordinate real general\n2 2 9223372036854775807\n1 2 1\n",
+        "matrix coordinate unsigned-integer skew-symmetric\n2 2 1\n2 1 18446744073709551615\n",
+        "matrix coordinate complex hermitian\n2 2 1\n2 1 1 1\n",
+        "vector coordinate real general\n2 1\n1 2\n",
+        "matrix coordinate real general\n2 2 1\n" + " " * 100_000 + "x",
+        "matrix coordinate real general\n2 2 1\n1 2 " + "1" * 100_000 + "x",
+    ],
+    ids=range(14),
+)
+def test_files_that_scipy_misreads_or_crashes_on_are_refused(tmp_path, text):
+    refusal(write(tmp_path / "a.mtx", "%%MatrixMarket " + text))
 
 
 @given(st.data())
