@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis import _timing
-from analysis._document import Document
-from analysis._tables import format_error, format_seconds
+from analysis._script import Document, format_error, format_seconds
 from analysis._timing import Samples
 from cayleygsp._typing import Array
 

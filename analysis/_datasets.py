@@ -17,7 +17,9 @@ from cayleygsp._text import quoted
 FOLDER_VARIABLE = "CAYLEYGSP_DATA"
 
 _PLANETOID = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data/"
+
 _MGCNN = "https://raw.githubusercontent.com/fmonti/mgcnn/17e6d4f17d3166ac174fdc451d07d7fd151af70a/Data/"
+
 _MNIST = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 
 

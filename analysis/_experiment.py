@@ -7,13 +7,13 @@ import dataclasses
 import json
 import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from analysis._document import Document
+from analysis._script import Document
 
 
 def add_experiment_arguments(
@@ -138,3 +138,19 @@ def beside(mean: float, sd: float | None, paper: float | None, digits: int = 2) 
     """
     ours = f"{mean:.{digits}f}" if sd is None else f"{mean:.{digits}f} ± {sd:.{digits}f}"
     return ours if paper is None else f"{ours} ({paper:.{digits}f}, {mean - paper:+.{digits}f})"
+
+
+def check_positive_settings(config: Any, names: Iterable[str]) -> None:
+    """Reject settings that are not positive; of one that has several numbers, the least number counts."""
+    for name in names:
+        value = getattr(config, name)
+        least = min(value) if isinstance(value, (tuple, list)) else value
+        if not least > 0:
+            raise ValueError(f"`{name}` must be positive, got {least}")
+
+
+def check_nonnegative_settings(config: Any, names: Iterable[str]) -> None:
+    """Reject negative settings."""
+    for name in names:
+        if not getattr(config, name) >= 0:
+            raise ValueError(f"`{name}` must not be negative, got {getattr(config, name)}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis._document import Document
+from analysis._script import Document
 
 
 def plain_axes(ax: Any, grid: str = "0.92") -> None:

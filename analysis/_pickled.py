@@ -21,6 +21,8 @@ from scipy import sparse
 # Types of numbers, as dtypes are pickled: one letter and the bytes of a number.
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 
+_CLASSES = {("scipy.sparse.csr", "csr_matrix"), ("scipy.sparse._csr", "csr_matrix")}
+
 
 class _Record:
     """Keeps the arguments and the state of what a file names."""
@@ -94,7 +96,6 @@ _CALLABLE: dict[tuple[str, str], Callable[..., Any]] = {
     ("__builtin__", "list"): _Record,
     ("builtins", "list"): _Record,
 }
-_CLASSES = {("scipy.sparse.csr", "csr_matrix"), ("scipy.sparse._csr", "csr_matrix")}
 
 
 class RestrictedUnpickler(pickle.Unpickler):

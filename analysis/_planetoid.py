@@ -20,6 +20,7 @@ from analysis._pickled import as_array, as_matrix, unpickle
 from cayleygsp._typing import FloatArray, IntArray
 
 NAMES = ("cora", "citeseer", "pubmed")
+
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 
 # Vertices after the labelled ones that are for validation.

@@ -15,7 +15,9 @@ import json
 import multiprocessing
 import os
 import shutil
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
@@ -25,19 +27,63 @@ from typing import Any, Generic, TypeVar
 
 import numba
 import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from analysis._checkpoint import Checkpoint
-from analysis._document import Document, now, package_versions
 from analysis._ranks import Ranks
-from analysis._run_progress import run_progress
+from analysis._script import Document, now, package_versions
+from analysis._training import Checkpoint
 from cayleygsp._files import write_files
 from cayleygsp.engine.threads import thread_limit
+
+LINE_SECONDS = 60.0
 
 Config = TypeVar("Config")
 
 # Raised when the numbers of a run change for the same configuration, so that old files are not taken for new ones.
 _FORMAT = 2
+
 _HASH_DIGITS = 12
+
+
+@contextmanager
+def run_progress(name: str, n_runs: int, n_done: int, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Say how many runs are done: a bar on a terminal, elsewhere one line per minute on stderr."""
+    console = Console(stderr=True)
+    if quiet:
+        yield lambda: None
+    elif console.is_terminal:
+        columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task(name, total=n_runs, completed=n_done)
+            yield lambda: bar.advance(task)
+    else:
+        with _lines(name, n_runs, n_done) as advance:
+            yield advance
+
+
+@contextmanager
+def _lines(name: str, n_runs: int, n_done: int) -> Iterator[Callable[[], None]]:
+    """Write one line per minute from a thread, as the work itself has no time for it."""
+    start, stop, done = time.monotonic(), threading.Event(), [n_done]
+
+    def say() -> None:
+        while not stop.wait(LINE_SECONDS):
+            minutes = (time.monotonic() - start) / 60
+            new = done[0] - n_done
+            left = f", about {minutes * (n_runs - done[0]) / new:.0f} left" if new else ""
+            print(f"{name}: {done[0]} of {n_runs} runs, {minutes:.0f} minutes{left}", file=sys.stderr, flush=True)
+
+    def advance() -> None:
+        done[0] += 1
+
+    thread = threading.Thread(target=say, daemon=True)
+    thread.start()
+    try:
+        yield advance
+    finally:
+        stop.set()
+        thread.join()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,23 +11,29 @@ import gc
 import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
 from analysis._figures import plain_axes
 from analysis._problems import cayley_polynomial
-from analysis._script import Script, Step, add_repeats, check_repeats
-from analysis._tables import Table, format_seconds, markdown_table
+from analysis._script import (
+    Document,
+    Script,
+    Step,
+    Table,
+    add_repeats,
+    check_repeats,
+    format_seconds,
+    markdown_table,
+    page,
+)
 from analysis._timing import timed
 from cayleygsp._typing import FloatArray, LaplacianKind, Method
 from cayleygsp.bounds import jacobi_sweeps
 from cayleygsp.cli.inputs import load_graph
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import COLORS
 
 ORDER, TOL = 4, 1e-6
 KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
@@ -253,10 +259,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the ratios over the zoom, one line per graph, one panel per Laplacian and number of signals."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     figure = Figure(figsize=(9.5, 6.4), layout="constrained")
     axes = figure.subplots(len(KINDS), len(SIGNALS), sharex=True, sharey=True)
     names = list(document["sizes"])

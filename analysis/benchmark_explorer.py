@@ -15,17 +15,24 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
 from analysis._figures import plain_axes
-from analysis._script import Script, Step, add_repeats, check_repeats
-from analysis._tables import Table, format_seconds, markdown_table
+from analysis._script import (
+    Document,
+    Script,
+    Step,
+    Table,
+    add_repeats,
+    check_repeats,
+    format_seconds,
+    markdown_table,
+    page,
+)
 from cayleygsp.explorer import write_explorer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import COLORS
 
 # Updates of a run, and in the quick form.
 UPDATES, QUICK_UPDATES = 120, 10
@@ -115,10 +122,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the rate of updates over the number of vertices."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     ax = figure.subplots()
     sizes = [row["n_vertices"] for row in document["rows"]]

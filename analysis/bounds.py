@@ -7,20 +7,16 @@ coefficient of size one has the phase that makes the error largest; the error is
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
-from analysis._script import Script, Step
-from analysis._tables import Table, finite, markdown_table
+from analysis._script import Document, Script, Step, Table, finite, markdown_table, page
 from cayleygsp import bounds
 from cayleygsp._typing import FloatArray, LaplacianKind
 from cayleygsp.bounds import BOUND_KINDS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import bounds as draw_bounds
 
 ORDER = 5
 N_PHASES = 24
@@ -173,10 +169,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw error and bounds over the number of sweeps: one row per Laplacian, one column per graph."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import bounds as draw_bounds
-
     names = list(dict.fromkeys(row["graph"] for row in document["rows"]))
     names = [names[k] for k in sorted({0, len(names) // 2, len(names) - 1})]
     figure = Figure(figsize=(3.1 * len(names) + 0.6, 5.8), layout="constrained")

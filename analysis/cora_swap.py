@@ -11,19 +11,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from torch import nn
 
 import cayleygsp as cg
-from analysis._document import Document, page
 from analysis._planetoid import CitationGraph, load_planetoid, planetoid_files
-from analysis._script import Script, Step
-from analysis._tables import Table, markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from torch import nn
+from analysis._script import Document, Script, Step, Table, markdown_table, page
+from cayleygsp.plotting import COLORS
 
 ORDER, HIDDEN = 2, 16
 RATE, DECAY, DROPOUT, EPOCHS, PATIENCE = 0.01, 5e-4, 0.5, 200, 10
@@ -154,10 +151,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the accuracies of all runs."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     figure = Figure(figsize=(6, 2.4), layout="constrained")
     ax = figure.subplots()
     for k, (model, runs) in enumerate(document["models"].items()):

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
-from analysis._script import Script, Step
-from analysis._tables import Table, finite, markdown_table
+from analysis._script import Document, Script, Step, Table, finite, markdown_table, page
 from cayleygsp import localization
 from cayleygsp._typing import FloatArray
 from cayleygsp.localization import Decay, DecayBound, DecayFit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import decay as draw_decay
 
 ORDER = 4
 ZOOM_LMAX, QUICK_ZOOM_LMAX = (3.0, 30.0, 300.0), (3.0, 30.0)
@@ -170,10 +167,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the masses and the curves over hops: one row per graph, one column per zoom."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import decay as draw_decay
-
     rows = document["rows"]
     names = list(dict.fromkeys(row["graph"] for row in rows))
     zooms = list(dict.fromkeys(row["zoom_lmax"] for row in rows))

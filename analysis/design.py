@@ -10,18 +10,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
-from analysis._script import Script, Step
-from analysis._tables import Table, markdown_table
+from analysis._script import Document, Script, Step, Table, markdown_table, page
 from cayleygsp import design
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MAX_ERROR = 0.1
 N_LOWEST = 15
@@ -208,8 +204,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw orders against band widths, and the fits for the communities."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(10, 7.4), layout="constrained")
     axes = figure.subplots(2, 2)
     _draw_orders(axes[0, 0], document["low_bands"], "low band: cutoff / λmax")

@@ -7,19 +7,17 @@ much of the half circle they take, and which order is needed to tell the last of
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
-from analysis._script import Script, Step
-from analysis._tables import Table, markdown_table
-from cayleygsp import zoom
+from analysis._script import Document, Script, Step, Table, markdown_table, page
+from cayleygsp import plotting, zoom
 from cayleygsp._typing import FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import COLORS
+from cayleygsp.plotting.design import resolution
 
 N_MARKED = 15
 ZOOMS = (0.1, 1.0, 10.0)
@@ -101,11 +99,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the half circles of the paper's zooms, the unrolled angles, and the resolution."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp import plotting
-    from cayleygsp.plotting.design import resolution
-
     lam = np.array(document["eigenvalues"])
     n = document["n_marked"]
     figure = Figure(figsize=(9.5, 6.4), layout="constrained")
@@ -120,8 +113,6 @@ def draw(document: Document) -> Figure:
 
 def _draw_unrolled(ax: Any, document: Document, lam: FloatArray, n: int) -> None:
     """Draw one line of angles a zoom, the marked ones longer and darker."""
-    from cayleygsp.plotting import COLORS
-
     rows = document["zooms"]
     for k, entry in enumerate(rows):
         theta = zoom.angles(lam, entry["zoom"])

@@ -10,22 +10,30 @@ import argparse
 import resource
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy import fft, sparse
 
 import cayleygsp as cg
 from analysis import _timing
-from analysis._document import Document, page
-from analysis._script import Script, Step, add_repeats, check_repeats
-from analysis._tables import Table, format_error, format_seconds, markdown_table
+from analysis._script import (
+    Document,
+    Script,
+    Step,
+    Table,
+    add_repeats,
+    check_repeats,
+    format_error,
+    format_seconds,
+    markdown_table,
+    page,
+)
 from cayleygsp._format import counted
 from cayleygsp._memory import format_bytes
 from cayleygsp._typing import Array, FloatArray, Method
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import COLORS
 
 SIDE, STEP_SIDE = 1000, 316
 QUICK_SIDE = 50
@@ -205,10 +213,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the times, with the true errors beside them."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     rows: list[Any] = document["rows"][::-1]
     figure = Figure(figsize=(9.5, 0.45 * len(rows) + 1.0), layout="constrained")
     ax = figure.subplots()

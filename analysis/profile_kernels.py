@@ -17,18 +17,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis import _problems, _timing
-from analysis._document import Document, page
-from analysis._script import Script, Step, add_repeats, check_repeats
-from analysis._tables import Table, markdown_table
+from analysis._script import Document, Script, Step, Table, add_repeats, check_repeats, markdown_table, page
 from cayleygsp import gallery
 from cayleygsp.engine import recurrence_loops
 from cayleygsp.engine.compiling import compiled_helper
 from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.recurrence import LOOK_AHEAD
 from cayleygsp.engine.threads import run as run_loop
+from cayleygsp.plotting import COLORS
 
 SIDES = (60, 120, 400, 2000)
 QUICK_SIDES = (30, 60)
@@ -239,10 +239,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Any:
     """Draw the time of a row over the bytes that are worked on."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     figure = Figure(figsize=(6.5, 3.2), layout="constrained")
     ax = figure.subplots()
     for color, marker, dtype in zip(COLORS, "os", ("float64", "float32"), strict=False):

@@ -10,19 +10,27 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis import _timing
-from analysis._document import Document, page
-from analysis._script import Script, Step, add_repeats, check_repeats
-from analysis._tables import Table, format_error, format_seconds, markdown_table
+from analysis._script import (
+    Document,
+    Script,
+    Step,
+    Table,
+    add_repeats,
+    check_repeats,
+    format_error,
+    format_seconds,
+    markdown_table,
+    page,
+)
 from cayleygsp._typing import Array, FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import COLORS
 
 TIMES = (1, 10, 100, 1000)
 BANKS = ("MexicanHat", "Meyer", "Itersine", "Abspline", "HalfCosine", "Expwin", "Held", "Simoncelli", "Rectangular")
@@ -198,10 +206,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw both errors of every filter, and the tolerance."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     rows = document["rows"][::-1]
     figure = Figure(figsize=(8.5, 0.35 * len(rows) + 1.4), layout="constrained")
     ax = figure.subplots()

@@ -8,18 +8,14 @@ Jacobi's start vector, and both are compared as dense matrices.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
-from analysis._script import Script, Step
-from analysis._tables import Table, markdown_table
+from analysis._script import Document, Script, Step, Table, markdown_table, page
 from cayleygsp._typing import FloatArray, LaplacianKind
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cayleygsp.plotting import COLORS
 
 ORDERS, QUICK_ORDERS = (1, 2, 4, 6, 8, 12), (1, 4)
 ZOOM = 1.0
@@ -116,10 +112,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the difference over the order, one panel per Laplacian, one line per graph."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     figure = Figure(figsize=(9.5, 4.2), layout="constrained")
     names = list(dict.fromkeys(row["graph"] for row in document["rows"]))
     colors = [c for c in COLORS if c != "#F0E442"]  # yellow is too light for a line

@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
-from analysis._script import Script, Step
-from analysis._tables import Table, format_seconds, markdown_table
+from analysis._script import Document, Script, Step, Table, format_seconds, markdown_table, page
 from cayleygsp._format import format_bound
 from cayleygsp._typing import FloatArray
 from cayleygsp.cli.inputs import load_graph
+from cayleygsp.plotting import COLORS
 from cayleygsp.tasks.selection import FAMILIES, FIRST_RANGE, default_strengths
 from cayleygsp.tasks.traces import Polynomial, plain, quadratic_forms
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 N_DRAWS, QUICK_DRAWS = 50, 2
 SIDE, QUICK_SIDE = 1000, 20
@@ -253,10 +250,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the ratios of all draws, one panel per signal, one column per family and rule."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     rows = document["denoising"]
     signals = list(dict.fromkeys(row["signal"] for row in rows))
     families = list(dict.fromkeys(row["family"] for row in rows))

@@ -9,19 +9,16 @@ minimised, so that all teachers of a line are learned at once, each on its own.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._document import Document, page
-from analysis._script import Script, Step
-from analysis._tables import Table, markdown_table
+from analysis._script import Document, Script, Step, Table, markdown_table, page
 from cayleygsp._typing import FloatArray
+from cayleygsp.plotting import COLORS
 from cayleygsp.responses.basis import power_basis
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ORDERS, TEACHERS, SIGNALS, RATE, STEPS = (2, 4, 8), 32, 16, 0.01, 2000
 START = 1.0
@@ -172,10 +169,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw how many responses are found, one panel per graph and range of zooms."""
-    from matplotlib.figure import Figure
-
-    from cayleygsp.plotting import COLORS
-
     rows = document["rows"]
     panels = list(dict.fromkeys((row["graph"], row["zooms"]) for row in rows))
     figure = Figure(figsize=(10, 3), layout="constrained")

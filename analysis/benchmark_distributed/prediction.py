@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis._document import Document
-from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_WORKERS
+from analysis._script import Document
+from analysis.benchmark_distributed.runs import PREDICTED_EDGES, PREDICTED_WORKERS
 
 # Bytes of a worker for a vertex: vertices, degrees and row starts, states and kept ones; and for an entry.
 VERTEX_BYTES, ENTRY_BYTES = 160, 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,87 @@ import cayleygsp as cg
 from cayleygsp._typing import Array
 from cayleygsp.graph import Graph
 from cayleygsp.nn import CayleyConv
+
+ORDER = 12
+
+TERMS = 2 * ORDER + 1
+
+SWEEPS = 11
+
+TOL = 1e-4
+
+# Single precision leaves about this much of the norm, and each basis function may be wrong by `TOL`.
+CHEBYSHEV_LIMIT = 1e-5
+
+CAYLEY_LIMIT = 1e-3
+
+# Gradients in edge weights are sums over all terms and channels, in single precision too.
+EDGE_LIMIT = 1e-4
+
+# Eleven sweeps are as right as they are; more than this would mean that something else is computed.
+JACOBI_LIMIT = 1.0
+
+
+def activation_bytes(call: Callable[[], Tensor]) -> int:
+    """Return the bytes that are kept for the backward pass."""
+    kept: dict[int, int] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        y = call()
+    assert y.requires_grad
+    return sum(kept.values())
+
+
+def peak_bytes(call: Callable[[], Any], device: str = "cpu") -> int:
+    """Return how far the memory of torch rises during a call."""
+    if device == "cuda":
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        call()
+        return torch.cuda.max_memory_allocated() - before
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+        call()
+    events = profile.profiler.kineto_results.events()
+    changes = sorted((event.start_ns(), event.nbytes()) for event in events if event.name() == "[memory]")
+    levels = np.cumsum([change for _, change in changes])
+    return int(levels.max(initial=0))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the problems are."""
+
+    side: int = 28
+    batch: int = 100
+    features: tuple[int, int] = (32, 64)
+    hidden: int = 512
+    growth_vertices: int = 1000
+    growth_batch: int = 20
+    growth_channels: int = 8
+    factors: tuple[int, ...] = (1, 2, 4, 8)
+    edge_vertices: int = 5000
+    edge_channels: int = 32
+    fresh: tuple[int, ...] = (60, 500, 5000)
+    sparse: tuple[int, int] = (2708, 1433)
+
+
+QUICK = Sizes(
+    side=8,
+    batch=4,
+    features=(4, 6),
+    hidden=16,
+    growth_vertices=60,
+    growth_batch=2,
+    factors=(1, 2),
+    edge_vertices=60,
+    edge_channels=3,
+    fresh=(30,),
+    sparse=(40, 100),
+)
 
 
 def weighted_edges(graph: Graph) -> tuple[Tensor, Tensor]:

@@ -12,18 +12,34 @@ from scipy import sparse
 import cayleygsp as cg
 from analysis import _problems, _timing
 from analysis._comparison import make_row
-from analysis._document import Document
-from analysis._script import Step
+from analysis._script import Document, Step, last_level_cache
 from analysis.benchmark_peers.settings import N_SIGNALS, Sizes
-from analysis.benchmark_peers.triad import TRIAD_BYTES, TRIAD_BYTES_ALLOCATED, triad_rates
 from cayleygsp import gallery
 from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.engine.reference import sum_series_by_scipy
 
+TRIAD_BYTES, TRIAD_BYTES_ALLOCATED = 24, 32
+
 # The two degrees whose difference gives the time of a pass; outputs are touched every third degree.
 SHORT_DEGREE, LONG_DEGREE = 6, 36
+
 IN_CACHE_DEGREE = 3000
+
+
+@numba.njit(parallel=True)
+def _triad(a, b, c, s):  # type: ignore[no-untyped-def]
+    """Do the step of the STREAM benchmark."""
+    for i in numba.prange(a.size):
+        a[i] = b[i] + s * c[i]
+
+
+def triad_rates(cache_multiple: float, repeats: int = 8) -> list[float]:
+    """Return the bytes per second that a = b + s c moves on arrays far beyond the caches, several times."""
+    n = int(cache_multiple * last_level_cache()) // 8
+    a, b, c = np.zeros(n), np.ones(n), np.full(n, 2.0)
+    _triad(a, b, c, 3.0)
+    return [TRIAD_BYTES * n / _timing.seconds_of(lambda: _triad(a, b, c, 3.0)) for _ in range(repeats)]
 
 
 def roofline_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Document]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
-from analysis._document import Document, page
 from analysis._experiment import grouped
 from analysis._figures import plain_axes
-from analysis._tables import markdown_table
-from analysis.cora import paper
+from analysis._script import Document, markdown_table, page
 from analysis.cora.results import MARGIN, accuracy_text, are_apart, run_lines, without_curves
 from analysis.cora.settings import (
     CAYLEY,
@@ -20,22 +21,23 @@ from analysis.cora.settings import (
     COMPLEX,
     EXTENDED,
     NORMALIZED,
+    PAPER_BY_ORDER,
+    PAPER_ORDERS,
     REAL,
     SCALED,
     SHIFTED,
     Recipe,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 SPLIT = EXTENDED
+
 MODELS = (CAYLEY, CHEBNET)
+
 LAPLACIANS = {NORMALIZED: "normalized", SCALED: "scaled unnormalized", SHIFTED: "scaled and shifted"}
 
 # Orders at which Cayley filters of the shifted Laplacian, which are not in the figure, are trained too, and how often.
 SHIFTED_ORDERS = (1, 3)
+
 SHIFTED_RUNS = 3
 
 _STYLES: dict[str, dict[str, Any]] = {
@@ -47,7 +49,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 def settings_of(quick: bool) -> list[dict[str, Any]]:
     """Return the settings of all bars, low orders first."""
     settings = []
-    for order in (1, 2) if quick else paper.ORDERS:
+    for order in (1, 2) if quick else PAPER_ORDERS:
         for laplacian in (NORMALIZED, SCALED):
             settings.append(_setting(CHEBNET, order, laplacian, REAL))
             settings += [_setting(CAYLEY, order, laplacian, coeffs) for coeffs in (COMPLEX, REAL)]
@@ -77,8 +79,8 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
     rows = []
     for row in grouped(results, "accuracy"):
         setting = _whole(row["setting"], recipes[row["setting"]["model"]])
-        known = recipes[setting["model"]].dataset == "cora" and setting["order"] in paper.ORDERS
-        by_order = paper.BY_ORDER.get((setting["model"], setting["laplacian"], setting["coeffs"])) if known else None
+        known = recipes[setting["model"]].dataset == "cora" and setting["order"] in PAPER_ORDERS
+        by_order = PAPER_BY_ORDER.get((setting["model"], setting["laplacian"], setting["coeffs"])) if known else None
         same = [run["numbers"] for run in results if run["setting"] == row["setting"]]
         rows.append(
             {
@@ -86,7 +88,7 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
                 "mean": 100 * row["mean"],
                 "sd": 100 * row["sd"],
                 "n": row["n"],
-                "paper": by_order[paper.ORDERS.index(setting["order"])] if by_order else None,
+                "paper": by_order[PAPER_ORDERS.index(setting["order"])] if by_order else None,
                 "n_parameters": same[0]["n_parameters"],
                 "zooms": [numbers["zooms"] for numbers in same if "zooms" in numbers],
             }
@@ -127,7 +129,7 @@ def findings(document: Document) -> list[str]:
         for coeffs in (COMPLEX, REAL):
             pairs = {
                 r: (rows.get((CAYLEY, laplacian, coeffs, r)), rows.get((CHEBNET, laplacian, REAL, r)))
-                for r in paper.ORDERS
+                for r in PAPER_ORDERS
             }
             sentences += _compared(f"{LAPLACIANS[laplacian].capitalize()} Laplacian, {coeffs} coefficients", pairs)
     compared = [row for row in document["rows"] if row["paper"] is not None]
@@ -191,8 +193,6 @@ def _counts(document: Document, of_shifted: bool) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw four panels as the paper: complex above real coefficients, normalized beside scaled Laplacian."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(10, 6.4), layout="constrained")
     axes = figure.subplots(2, 2, sharey=True)
     for row, coeffs in zip(axes, (COMPLEX, REAL), strict=True):
@@ -215,8 +215,6 @@ def _heights(row: Document) -> list[float]:
 
 
 def _draw_panel(ax: Axes, document: Document, laplacian: str, coeffs: str) -> None:
-    from matplotlib.patheffects import withStroke
-
     for k, (model, kind) in enumerate(((CHEBNET, REAL), (CAYLEY, coeffs))):
         rows = [r for r in document["rows"] if (r["model"], r["laplacian"], r["coeffs"]) == (model, laplacian, kind)]
         if not rows:

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from pathlib import Path
 
-from analysis._document import Document
+from analysis._script import Document
 from analysis.cora.settings import HALVED, SWAPPED, Recipe
 
 

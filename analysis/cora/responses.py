@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from analysis._document import Document, page
 from analysis._figures import plain_axes
-from analysis._tables import markdown_table
+from analysis._script import Document, markdown_table, page
 from analysis.cora.data import core_laplacian, load_graph
 from analysis.cora.results import run_lines
 from analysis.cora.settings import CAYLEY, CAYLEY16, EXTENDED, NAMES, NORMALIZED, STANDARD
@@ -18,13 +18,10 @@ from cayleygsp._typing import FloatArray, LaplacianKind
 from cayleygsp.density import spectral_density
 from cayleygsp.responses.basis import power_basis
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 SHOWN = ((CAYLEY16, STANDARD), (CAYLEY, EXTENDED))
 
 _COLORS = ("#0072B2", "#D55E00")
+
 _KINDS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
 
 
@@ -85,8 +82,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the responses of both networks over the densities of their Laplacians."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(11, 4), layout="constrained")
     for ax, (model, split) in zip(figure.subplots(1, 2), SHOWN, strict=True):
         same = [one for one in document["learned"] if (one["model"], one["split"]) == (model, split)]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from analysis._document import Document, page
 from analysis._experiment import grouped
 from analysis._figures import plain_axes
-from analysis._tables import markdown_table
-from analysis.cora import paper
+from analysis._script import Document, markdown_table, page
 from analysis.cora.results import run_lines, setting_text, without_curves
 from analysis.cora.settings import (
     ALL,
@@ -35,19 +34,22 @@ from analysis.cora.settings import (
     LOSS,
     NAMES,
     NORMALIZED,
+    PAPER_ACCURACY,
     STANDARD,
     WEIGHTS,
     WINDOW,
     Recipe,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 # Seeds from here on belong to the choice of settings.
 FIRST_SEED = 1000
 
 Change = dict[str, Any]
+
+_CHOICE = "Test vertices are not looked at, and the seeds are none of those of the tables. "
+
+# The column of what is shown besides the validation vertices, inside and outside Planetoid's test set.
+_SHOWN = ("test accuracy, %", "accuracy of the other vertices, %")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,8 +78,6 @@ class Study:
 def _each(model: str, *changes: Change) -> tuple[Change, ...]:
     return tuple({"model": model, **change} for change in changes)
 
-
-_CHOICE = "Test vertices are not looked at, and the seeds are none of those of the tables. "
 
 STUDIES = {
     "starts": Study(
@@ -205,10 +205,6 @@ STUDIES = {
 }
 
 
-# The column of what is shown besides the validation vertices, inside and outside Planetoid's test set.
-_SHOWN = ("test accuracy, %", "accuracy of the other vertices, %")
-
-
 def settings_of(study: Study, quick: bool) -> list[Change]:
     """Return what is tried."""
     return list(study.tried[:: 4 if quick else 1])
@@ -287,7 +283,7 @@ def _beside_paper(study: Study, rows: Sequence[Document]) -> list[str]:
     """Say which changes bring the test accuracy below the paper's, and which leave it above."""
     sentences = []
     for model in dict.fromkeys(row["model"] for row in rows):
-        theirs = paper.ACCURACY[study.split][model]
+        theirs = PAPER_ACCURACY[study.split][model]
         for side in ("below", "at or above"):
             texts = [
                 f"{label(row)} ({row['test']:.2f})"
@@ -321,8 +317,6 @@ def markdown(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw the validation accuracies, and those of the test where they are shown."""
-    from matplotlib.figure import Figure
-
     rows = document["rows"]
     figure = Figure(figsize=(8, 1.2 + 0.35 * len(rows)), layout="constrained")
     ax = figure.subplots()

@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from analysis._checkpoint import Checkpoint
 from analysis._runner import Run
-from analysis._training import Fit, History
+from analysis._training import Checkpoint, Fit, History
 from analysis.cora.data import Inputs, load_inputs, split_of
 from analysis.cora.networks import DiffusionNetwork, make_network
 from analysis.cora.responses import frequencies, responses_at

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from analysis._jacobi_layer import SpectralJacobiConv
-from analysis._mnist_network import N_CLASSES, GraphNetwork, mnist_tree
+from analysis._networks import N_CLASSES, GraphNetwork, mnist_tree
 from analysis.mnist.data import SIDE
 from analysis.mnist.settings import CHEBNET, EXACT, JACOBI, LENET, Config
 from cayleygsp.nn import CayleyConv, ChebConv, GraclusPooling

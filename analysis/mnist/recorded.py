@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from analysis._document import Document
+from analysis._script import Document
 from analysis.mnist.settings import Config, settings_of
 
 _COURSE = ("loss", "validation", "validation_loss")

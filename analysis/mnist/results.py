@@ -3,22 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from analysis._document import Document
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
 from analysis._experiment import beside, grouped
-from analysis._tables import format_seconds
-from analysis.mnist import paper
-from analysis.mnist.filters import frequencies
-from analysis.mnist.settings import CAYLEYNET, CHEBNET, DRAWN, FULL, JACOBI, LENET, MNIST, NAMES, Config
+from analysis._figures import plain_axes
+from analysis._script import Document, format_seconds
+from analysis.mnist.data import SIDE
+from analysis.mnist.settings import (
+    CAYLEYNET,
+    CHEBNET,
+    DRAWN,
+    FULL,
+    JACOBI,
+    LENET,
+    MNIST,
+    NAMES,
+    PAPER_ACCURACY,
+    PAPER_TEST_SECONDS,
+    Config,
+)
+from analysis.mnist.training import LOSS_STEPS, frequencies
 
 # What is asked of the whole protocol: test accuracies in %, and the test time of a CayleyNet over that of a ChebNet.
 LEAST = {LENET: 99.2, CHEBNET: 99.0, CAYLEYNET: 99.1}
+
 MOST_RATIO = 1.4
 
 # Filters of a layer in the picture: curves of responses, and images on the grid.
 N_CURVES, N_IMAGES = 6, 8
 
 _LONG = ("filters", "loss", "validation", "validation_loss")
+
+_STYLES: dict[str, dict[str, Any]] = {
+    LENET: {"color": "#000000", "linestyle": "--"},
+    CHEBNET: {"color": "#E69F00", "linestyle": ":"},
+    CAYLEYNET: {"color": "#D55E00", "linestyle": "-"},
+    JACOBI: {"color": "#0072B2", "linestyle": "-."},
+}
 
 
 def collect(config: Config, runs: Sequence[Document], costs: Mapping[str, Document]) -> Document:
@@ -32,7 +57,7 @@ def collect(config: Config, runs: Sequence[Document], costs: Mapping[str, Docume
             {
                 "model": model,
                 **{name: row[name] for name in ("mean", "sd", "n")},
-                "paper": paper.ACCURACY.get(model) if is_known else None,
+                "paper": PAPER_ACCURACY.get(model) if is_known else None,
                 "n_parameters": same[0]["numbers"]["n_parameters"],
                 **costs[model],
                 "zooms": [run["numbers"]["zooms"] for run in same if run["numbers"]["zooms"]],
@@ -77,8 +102,8 @@ def cost_table(document: Document) -> tuple[list[str], list[list[str]]]:
         for name in ("step_seconds", "test_seconds"):
             ratio = f" ({row[name] / reference[name]:.2f} × ChebNet)" if reference and row is not reference else ""
             cells.append(format_seconds(row[name]) + ratio)
-        in_paper = paper.TEST_SECONDS.get(row["model"]) if row["paper"] is not None else None
-        cells.append("" if in_paper is None else f"{in_paper / paper.TEST_SECONDS[CHEBNET]:.1f}")
+        in_paper = PAPER_TEST_SECONDS.get(row["model"]) if row["paper"] is not None else None
+        cells.append("" if in_paper is None else f"{in_paper / PAPER_TEST_SECONDS[CHEBNET]:.1f}")
         rows.append(cells)
     return ["network", "training step", "test of 100 images", "the paper's ratio to ChebNet"], rows
 
@@ -99,7 +124,7 @@ def findings(document: Document) -> list[str]:
     if cheb and cayley:
         ratio = cayley["test_seconds"] / cheb["test_seconds"]
         word = "within" if ratio <= MOST_RATIO else "not within"
-        apart = paper.TEST_SECONDS[CAYLEYNET] / paper.TEST_SECONDS[CHEBNET]
+        apart = PAPER_TEST_SECONDS[CAYLEYNET] / PAPER_TEST_SECONDS[CHEBNET]
         step = cayley["step_seconds"] / cheb["step_seconds"]
         sentences.append(
             f"CayleyNet over ChebNet: {ratio:.2f} times the test time, {word} {MOST_RATIO}, and {step:.2f} times the "
@@ -123,3 +148,65 @@ def _jacobi_finding(document: Document) -> list[str]:
 
 def _row_of(document: Document, model: str) -> Document | None:
     return next((row for row in document["rows"] if row["model"] == model), None)
+
+
+def draw(document: Document) -> Figure:
+    """Draw the courses of the trainings, and below filters of each network on graphs."""
+    shown = [row for row in document["rows"] if row["filters"] and row["model"] != JACOBI]
+    figure = Figure(figsize=(10, 3.2 + 3.9 * len(shown)), layout="constrained")
+    parts: Any = figure.subfigures(1 + len(shown), 1, height_ratios=[3.2] + [3.9] * len(shown), squeeze=False)[:, 0]
+    _draw_courses(parts[0], document)
+    for part, row in zip(parts[1:], shown, strict=True):
+        _draw_filters(part, row, np.array(document["frequencies"]))
+    return figure
+
+
+def _draw_courses(part: SubFigure, document: Document) -> None:
+    left, right = part.subplots(1, 2)
+    named: set[str] = set()
+    for curve in document["curves"]:
+        model = curve["model"]
+        label = None if model in named else NAMES[model]
+        named.add(model)
+        steps = LOSS_STEPS * np.arange(1, len(curve["loss"]) + 1)
+        left.plot(steps, curve["loss"], linewidth=1, label=label, **_STYLES[model])
+        errors = 100 - np.array(curve["validation"])
+        right.plot(np.arange(1, len(errors) + 1), errors, linewidth=1, marker=".", label=label, **_STYLES[model])
+    left.set(xlabel="steps", ylabel="training loss", yscale="log", title=f"mean loss of {LOSS_STEPS} steps")
+    right.set(xlabel="epochs", ylabel="validation error in %", yscale="log", title="validation images")
+    for ax in (left, right):
+        ax.title.set_fontsize("small")
+        if named:
+            ax.legend(fontsize="x-small", frameon=False)
+        plain_axes(ax)
+
+
+def _draw_filters(part: SubFigure, row: Document, frequencies: np.ndarray[Any, Any]) -> None:
+    """Draw filters of the first layer on the grid, above the responses of both layers."""
+    part.suptitle(f"{NAMES[row['model']]}: filters of the largest norm", fontsize="small")
+    halves: Any = part.subfigures(2, 1, height_ratios=[1.2, 2.7])
+    above, below = halves
+    images = row["filters"][0]["images"]
+    for ax, image in zip(np.atleast_1d(above.subplots(1, len(images))), images, strict=True):
+        largest = max(map(abs, image)) or 1.0
+        ax.imshow(np.reshape(image, (SIDE, SIDE)), cmap="RdBu_r", vmin=-largest, vmax=largest)
+        ax.set_axis_off()
+    for k, (ax, layer) in enumerate(zip(below.subplots(1, 2), row["filters"], strict=True)):
+        _draw_responses(ax, layer, frequencies, k + 1)
+
+
+def _draw_responses(ax: Axes, layer: Document, frequencies: np.ndarray[Any, Any], number: int) -> None:
+    """Draw responses over the axis on which the filters are polynomials: the unrolled circle for Cayley filters."""
+    zoom = layer["zoom"]
+    if zoom is None:
+        at = np.arccos(1 - frequencies)
+        name, ends = "arccos(1 − λ): the Chebyshev axis", "layer {}"
+    else:
+        at = 2 * np.arctan(zoom * frequencies)
+        name, ends = "π + arg C(hλ): the unrolled circle", f"layer {{}}, zoom {zoom:.3g}"
+    for response in layer["responses"]:
+        ax.plot(at, response, linewidth=1)
+    ax.axvline(at[-1], color="0.6", linewidth=0.8, linestyle=":")
+    ax.set(xlabel=name, ylabel="response", title=ends.format(number), xlim=(0, np.pi))
+    ax.title.set_fontsize("small")
+    plain_axes(ax)

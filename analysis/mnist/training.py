@@ -2,29 +2,93 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from analysis._checkpoint import Checkpoint
-from analysis._mnist_network import n_parameters
+import cayleygsp as cg
+from analysis._networks import n_parameters
 from analysis._ranks import Ranks
-from analysis._runner import Run
-from analysis._training import Fit
-from analysis.mnist.data import Digits, Part, load_digits
-from analysis.mnist.filters import learned_filters
+from analysis._runner import Run, one_thread
+from analysis._script import Document
+from analysis._timing import interleave
+from analysis._training import Checkpoint, Fit
+from analysis.mnist.data import SIDE, Digits, Part, load_digits
 from analysis.mnist.networks import make_network
 from analysis.mnist.settings import CAYLEYNET, JACOBI, Config, epochs_of
-from cayleygsp.nn import CayleyConv
+from cayleygsp import gallery
+from cayleygsp._typing import FloatArray
+from cayleygsp.nn import CayleyConv, ChebConv
+
+# Filters of a layer that are kept, frequencies of their responses, and digits of all numbers.
+N_FILTERS = 12
+
+_N_FREQUENCIES = 201
+
+_DIGITS = 4
+
+_LEAST = 1e-12
 
 _TEST_BATCH = 500
 
 # Steps of which the mean loss is kept.
 LOSS_STEPS = 50
+
+ROUNDS = 15
+
+TESTED = 100
+
+# A learning rate that leaves the zooms where they are.
+_NO_STEP = 1e-12
+
+
+def learned_filters(network: nn.Module) -> list[Document]:
+    """Return some learned filters of each layer of Chebyshev or Cayley filters.
+
+    Returns
+    -------
+    list of dict
+        ``zoom`` (None for Chebyshev filters), ``responses`` at the same frequencies from 0 to 2, one list per filter,
+        and for the first layer ``images``: the filtered impulse in the middle of the grid, row by row. Filters are
+        those of the largest norm, over pairs of channels, largest first.
+    """
+    layers = [m for m in network.modules() if isinstance(m, (CayleyConv, ChebConv))]
+    return [_filters_of(layer, is_first=k == 0) for k, layer in enumerate(layers)]
+
+
+def frequencies() -> FloatArray:
+    """Return where responses are kept."""
+    return np.linspace(0.0, 2.0, _N_FREQUENCIES)
+
+
+def _filters_of(layer: CayleyConv | ChebConv, *, is_first: bool) -> Document:
+    with torch.no_grad():
+        responses = layer.responses(frequencies()).reshape(_N_FREQUENCIES, -1)
+        largest = np.argsort(-np.linalg.norm(responses, axis=0), kind="stable")[:N_FILTERS]
+        kept: Document = {
+            "zoom": float(layer.zoom) if isinstance(layer, CayleyConv) else None,
+            "responses": _rounded(responses[:, largest].T),
+        }
+        if is_first:
+            L = cg.laplacian(gallery.mnist_grid(SIDE), "normalized")
+            middle = (SIDE // 2) * SIDE + SIDE // 2
+            at_eigenvalues = layer.responses(L.eigenvalues).reshape(L.n_vertices, -1)[:, largest]
+            kept["images"] = _rounded((L.eigenvectors @ (L.eigenvectors[middle][:, None] * at_eigenvalues)).T)
+    return kept
+
+
+def _rounded(numbers: FloatArray) -> list[list[float]]:
+    """Return numbers with some digits of the largest of their row: those far below it are what rounding leaves."""
+    decimals = [_DIGITS - math.ceil(math.log10(max(largest, _LEAST))) for largest in np.abs(numbers).max(axis=1)]
+    return [(np.round(row, d) + 0.0).tolist() for row, d in zip(numbers, decimals, strict=True)]
 
 
 class Images:
@@ -147,3 +211,69 @@ def summary(network: nn.Module, history: dict[str, Any], test: Images, digits: D
 def learned_zooms(network: nn.Module) -> list[float]:
     """Return the zooms of the layers of Cayley filters."""
     return [float(layer.zoom.detach()) for layer in network.modules() if isinstance(layer, CayleyConv)]
+
+
+def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: str) -> dict[str, Document]:
+    """Return the processor times of a training step and of a test of 100 images, medians of rounds taken in turns.
+
+    Parameters
+    ----------
+    config : Config
+        With the sizes.
+    zooms : mapping
+        The networks, each with the learned zooms of its layers, on which the length of series depends; empty for those
+        without Cayley filters.
+    device : str
+        As torch names it.
+
+    Returns
+    -------
+    dict
+        ``step_seconds`` and ``test_seconds`` of each network.
+    """
+    digits = load_digits(config)
+    steps: dict[str, Callable[[], object]] = {}
+    tests: dict[str, Callable[[], object]] = {}
+    with one_thread(), torch.random.fork_rng():
+        for model, learned in zooms.items():
+            steps[model], tests[model] = _calls(model, config, learned, digits, torch.device(device))
+        times = {
+            "step_seconds": interleave(steps, ROUNDS, clock=time.process_time),
+            "test_seconds": interleave(tests, ROUNDS, clock=time.process_time),
+        }
+    return {model: {name: statistics.median(samples[model]) for name, samples in times.items()} for model in zooms}
+
+
+def _calls(
+    model: str, config: Config, zooms: Sequence[float], digits: Digits, device: torch.device
+) -> tuple[Callable[[], object], Callable[[], object]]:
+    """Return a training step and a test of a network, each called once."""
+    network, order = make_network(model, config, 0)
+    _set_zooms(network, zooms)
+    network.to(device)
+    still = dataclasses.replace(config, lr=_NO_STEP)
+    optimizer = make_optimizer(network, still, clips(model))
+    fitted, tested = (Images(part, order, device) for part in (digits.train, digits.test))
+    batch, x = torch.arange(config.batch), tested.take(torch.arange(min(TESTED, len(digits.test))))
+
+    def step() -> None:
+        network.train()
+        optimizer.zero_grad(set_to_none=True)
+        F.cross_entropy(network(fitted.take(batch)), fitted.labels[batch]).backward()
+        optimizer.step()
+
+    @torch.no_grad()
+    def test() -> None:
+        network.eval()
+        network(x)
+
+    for call in (step, test):
+        call()
+    return step, test
+
+
+def _set_zooms(network: nn.Module, zooms: Sequence[float]) -> None:
+    layers = [layer for layer in network.modules() if isinstance(layer, CayleyConv)]
+    with torch.no_grad():
+        for layer, zoom in zip(layers, zooms, strict=True):
+            layer.log_zoom.copy_(torch.tensor(zoom).log())

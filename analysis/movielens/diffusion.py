@@ -56,10 +56,10 @@ class Workspace:
 class Diffusion(torch.autograd.Function):
     """The factors after some steps of convolution, recurrent cell and change.
 
-    The same numbers as :class:`~analysis.movielens.cell.RecurrentCell` behind a layer of :mod:`cayleygsp.nn`, in fewer
-    passes over memory: weights are the same in all steps, so that the taps of the filters are computed once, and their
-    gradients are summed on the way; channels of the cell stand one below the other, so that every gate is an array
-    without gaps.
+    The same numbers as :class:`~analysis.movielens.network.RecurrentCell` behind a layer of :mod:`cayleygsp.nn`, in
+    fewer passes over memory: weights are the same in all steps, so that the taps of the filters are computed once, and
+    their gradients are summed on the way; channels of the cell stand one below the other, so that every gate is an
+    array without gaps.
     """
 
     @staticmethod

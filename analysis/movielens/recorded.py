@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from analysis._document import Document
+from analysis._script import Document
 from analysis.movielens.results import CURVES
 from analysis.movielens.settings import BASELINES, BaselineConfig, Config
 

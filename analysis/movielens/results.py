@@ -6,11 +6,27 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from analysis._document import Document
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
 from analysis._experiment import beside, grouped
-from analysis._tables import format_seconds
-from analysis.movielens import paper
-from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, JACOBI, MODELS, MOVIELENS, NAMES, ORTHOGONAL, PAPER
+from analysis._figures import plain_axes
+from analysis._script import Document, format_seconds
+from analysis.movielens.settings import (
+    CAYLEY,
+    CHEB4,
+    CHEB8,
+    JACOBI,
+    LOGGED,
+    MODELS,
+    MOVIELENS,
+    NAMES,
+    ORTHOGONAL,
+    PAPER,
+    PAPER_RMSE,
+    PAPER_TEST_TIMES,
+)
 
 # Steps that the course of the training is shown at.
 _SHOWN = (0, 100, 500, 1000, 2000, 5000)
@@ -20,6 +36,19 @@ _COMPARED = ((CAYLEY, CHEB8), (JACOBI, CHEB8), (ORTHOGONAL, CHEB8), (CAYLEY, CHE
 
 # Distance to the paper's figure that counts as the same.
 MARGIN = 0.005
+
+CURVES = ("loss", "test_rmse", "validation_rmse")
+
+# How far from our errors a figure of the paper may be drawn.
+_ROOM = 0.1
+
+_STYLES: dict[str, dict[str, Any]] = {
+    CHEB4: {"color": "#E69F00", "linestyle": ":"},
+    CHEB8: {"color": "#009E73", "linestyle": "--"},
+    CAYLEY: {"color": "#D55E00", "linestyle": "-"},
+    JACOBI: {"color": "#0072B2", "linestyle": "-."},
+    ORTHOGONAL: {"color": "#CC79A7", "linestyle": "-"},
+}
 
 
 def collect(data: str, networks: Sequence[Document], baselines: Sequence[Document]) -> Document:
@@ -40,9 +69,6 @@ def collect(data: str, networks: Sequence[Document], baselines: Sequence[Documen
     return {"rows": rows, "curves": curves, "runs": kept}
 
 
-CURVES = ("loss", "test_rmse", "validation_rmse")
-
-
 def _best(run: Document) -> int:
     """Return at which look the network that was kept was found."""
     numbers = run["numbers"]
@@ -58,7 +84,7 @@ def _row(row: Document, runs: Sequence[Document], data: str) -> Document:
         "model": model,
         "protocol": protocol,
         **{name: row[name] for name in ("mean", "sd", "n")},
-        "paper": paper.RMSE.get(model) if known else None,
+        "paper": PAPER_RMSE.get(model) if known else None,
         "steps": same[0]["numbers"].get("steps"),
         "n_parameters": same[0]["numbers"].get("n_parameters"),
         "zooms": [run["numbers"]["zooms"] for run in same if run["numbers"].get("zooms")],
@@ -96,11 +122,11 @@ def course_table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of test errors along the training, means over seeds, beside the log of the authors."""
     curves = [curve for curve in document["curves"] if curve["protocol"] == PAPER]
     last = max((curve["every"] * len(curve["test_rmse"]) for curve in curves), default=0)
-    steps = sorted({step for step in (*_SHOWN, *paper.LOGGED, last) if step <= last})
+    steps = sorted({step for step in (*_SHOWN, *LOGGED, last) if step <= last})
     rows = []
     if document["config"]["data"] == MOVIELENS:
         rows.append(["Chebyshev, r = 4, the authors' log"])
-        rows[0] += [f"{paper.LOGGED[step]:.3g}" if step in paper.LOGGED else "" for step in steps]
+        rows[0] += [f"{LOGGED[step]:.3g}" if step in LOGGED else "" for step in steps]
     for model in dict.fromkeys(curve["model"] for curve in curves):
         same = [curve for curve in curves if curve["model"] == model]
         rows.append([NAMES[model], *(_at_step(same, step) for step in steps)])
@@ -129,7 +155,7 @@ def network_table(document: Document) -> tuple[list[str], list[list[str]]]:
     rows = []
     for model, row in by_model.items():
         step, test = times[model]["step_seconds"], times[model]["test_seconds"]
-        in_paper = paper.TEST_TIMES.get(model) if document["config"]["data"] == MOVIELENS else None
+        in_paper = PAPER_TEST_TIMES.get(model) if document["config"]["data"] == MOVIELENS else None
         ratio = f"{test / times[CHEB4]['test_seconds']:.2f}" if CHEB4 in times else ""
         ratio += f" ({in_paper:.1f})" if ratio and in_paper else ""
         zooms = ", ".join(f"{users:.2f} and {movies:.2f}" for users, movies in row["zooms"])
@@ -208,3 +234,54 @@ def _comparisons(document: Document) -> list[str]:
             names = f"{NAMES[pair[0]]} is {word} {NAMES[pair[1]]}"
             sentences.append(f"{when}{names}: {first:.4f} and {second:.4f}.")
     return sentences
+
+
+def draw(document: Document) -> Figure:
+    """Draw test errors along the training, and the errors of all models."""
+    n_rows = len(document["rows"])
+    figure = Figure(figsize=(10, max(3.2, 1.2 + 0.32 * n_rows)), layout="constrained")
+    if document["curves"]:
+        left, right = figure.subplots(1, 2)
+        _draw_curves(left, document)
+    else:
+        right = figure.subplots()
+    _draw_errors(right, document)
+    return figure
+
+
+def _draw_curves(ax: Axes, document: Document) -> None:
+    named = set()
+    for curve in document["curves"]:
+        if curve["protocol"] != PAPER:
+            continue
+        model = curve["model"]
+        steps = curve["every"] * np.arange(1, len(curve["test_rmse"]) + 1)
+        label = None if model in named else NAMES[model]
+        ax.plot(steps, curve["test_rmse"], linewidth=1, label=label, **_STYLES[model])
+        named.add(model)
+    ax.set(xlabel="steps", ylabel="test RMSE", xscale="log", title="along the training, one curve per seed")
+    ax.title.set_fontsize("small")
+    if named:
+        ax.legend(fontsize="x-small", frameon=False)
+    plain_axes(ax)
+
+
+def _draw_errors(ax: Axes, document: Document) -> None:
+    rows = document["rows"]
+    position = np.arange(len(rows))[::-1]
+    names = [NAMES[row["model"]] + (", by validation" if row["protocol"] == "validation" else "") for row in rows]
+    ax.errorbar(
+        [row["mean"] for row in rows], position, xerr=[row["sd"] for row in rows], fmt="o", color="black", markersize=4
+    )
+    ends = ax.get_xlim()
+    for k, row in zip(position, rows, strict=True):
+        if row["paper"] is None:
+            continue
+        if row["paper"] <= ends[1] + _ROOM:
+            ax.plot(row["paper"], k, "|", color="#D55E00", markersize=12, markeredgewidth=1.6)
+        else:  # far from all others, which would be told apart no more
+            ax.annotate(f"{row['paper']:.3f} →", (1.0, k), xycoords=("axes fraction", "data"), ha="right", va="bottom")
+    ax.set_yticks(position, names, fontsize="x-small")
+    ax.set(xlabel="test RMSE", title="all models (tick: the paper)")
+    ax.title.set_fontsize("small")
+    plain_axes(ax)

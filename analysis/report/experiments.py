@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from analysis._document import Document
+from analysis._script import Document
 from cayleygsp._html import Picture, Section, Table
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import cayleygsp as cg
-from analysis._document import package_versions
+from analysis._script import package_versions
 from analysis.report.denoising import NOISE, Denoising
 from analysis.report.response import RIDGE
 from analysis.report.runs import Run

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from analysis._document import now
+from analysis._script import now
 from analysis.report import experiments, methods
 from analysis.report.denoising import compute_denoising, denoising_section
 from analysis.report.numbers import collect_numbers, footer

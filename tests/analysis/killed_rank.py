@@ -14,9 +14,9 @@ from pathlib import Path
 import torch._dynamo  # noqa: F401  optimisers would load it in every process
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-from analysis._checkpoint import Checkpoint
 from analysis._ranks import process_group
 from analysis._runner import Experiment, Run, compute
+from analysis._training import Checkpoint
 from analysis.mnist.settings import CHEBNET, QUICK
 from analysis.mnist.training import train
 

@@ -11,8 +11,8 @@ from contextlib import redirect_stderr, redirect_stdout
 import pytest
 import torch
 
-from analysis._checkpoint import Checkpoint
 from analysis._runner import worker_context
+from analysis._training import Checkpoint
 
 CPU = torch.device("cpu")
 

@@ -7,8 +7,7 @@ import pytest
 import cayleygsp as cg
 from analysis import benchmark_distributed
 from analysis.benchmark_distributed.prediction import halo_law, missing_in_plane, neighbours, predict, seconds_of_run
-from analysis.benchmark_distributed.runs import ring_ratios
-from analysis.benchmark_distributed.settings import PREDICTED_EDGES, PREDICTED_WORKERS, QUICK_WORKERS
+from analysis.benchmark_distributed.runs import PREDICTED_EDGES, PREDICTED_WORKERS, QUICK_WORKERS, ring_ratios
 from cayleygsp.distributed import DistributedLaplacian
 from tests.analysis.helpers import run
 from tests.distributed.clusters import copied_workers

@@ -6,12 +6,9 @@ pytest.importorskip("torch_geometric", reason="the benchmark compares with PyTor
 torch = pytest.importorskip("torch")
 
 from analysis import benchmark_nn  # noqa: E402
-from analysis._mnist_network import mnist_tree  # noqa: E402
-from analysis.benchmark_nn import pyg, training  # noqa: E402
-from analysis.benchmark_nn.memory import activation_bytes, peak_bytes  # noqa: E402
-from analysis.benchmark_nn.page import cells  # noqa: E402
-from analysis.benchmark_nn.script import SCRIPT  # noqa: E402
-from analysis.benchmark_nn.settings import QUICK  # noqa: E402
+from analysis._networks import mnist_tree  # noqa: E402
+from analysis.benchmark_nn import SCRIPT, cells, layers, networks  # noqa: E402
+from analysis.benchmark_nn.problems import QUICK, activation_bytes, peak_bytes  # noqa: E402
 from tests.analysis.helpers import run  # noqa: E402
 
 pytestmark = [
@@ -50,7 +47,7 @@ def test_what_is_timed_is_right(result):
 def test_chebnets_with_both_kinds_of_layers_learn_alike():
     tree = mnist_tree(QUICK.side, 0)
     x, labels = torch.rand(12, tree.n_vertices, 1), torch.arange(12) % 10
-    steps = [training.descent_step(network, x, labels) for network in training.chebnet_pair(tree, QUICK, 0)]
+    steps = [networks.descent_step(network, x, labels) for network in networks.chebnet_pair(tree, QUICK, 0)]
     losses = [[float(step()[0]) for _ in range(8)] for step in steps]
     assert losses[0][-1] < losses[0][0]
     assert losses[1] == pytest.approx(losses[0], rel=1e-4)
@@ -67,9 +64,9 @@ def test_growth_is_measured_in_every_size(result):
 
 
 def test_a_wrong_result_is_said_to_be_wrong(monkeypatch):
-    monkeypatch.setattr(pyg, "CHEBYSHEV_LIMIT", 1e-30)
+    monkeypatch.setattr(layers, "CHEBYSHEV_LIMIT", 1e-30)
     args = SCRIPT.parse(["--quick", "--repeats", "1"])
-    rows = pyg.pyg_rows(QUICK, args, lambda name: None)
+    rows = layers.pyg_rows(QUICK, args, lambda name: None)
     assert not any(row["correct"] or row["met"] for row in rows)
     assert all("WRONG" in cells(row)[-1] for row in rows)
 

@@ -11,10 +11,9 @@ import pytest
 
 import cayleygsp as cg
 from analysis import benchmark_peers
+from analysis.benchmark_peers import TITLES
+from analysis.benchmark_peers.cayley import find_settings, find_sweeps
 from analysis.benchmark_peers.grid import grid_reference, with_threads
-from analysis.benchmark_peers.jacobi import find_sweeps
-from analysis.benchmark_peers.krylov import find_settings
-from analysis.benchmark_peers.page import TITLES
 from analysis.benchmark_peers.roofline import least_bytes, weighted_grid
 from cayleygsp.engine.packed import prepare_graph
 from tests.analysis.helpers import run

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from analysis import benchmark_scaling
-from analysis.benchmark_scaling.growth import fit_all
-from analysis.benchmark_scaling.memory import MemoryPeak
-from analysis.benchmark_scaling.script import run_child
-from analysis.benchmark_scaling.settings import QUICK_SIZES, SIZES, TOL
-from analysis.benchmark_scaling.varied import variations
+from analysis.benchmark_scaling import QUICK_SIZES, SIZES, TOL, MemoryPeak, fit_all, run_child, variations
 from tests.analysis.helpers import run
 
 

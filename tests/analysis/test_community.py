@@ -13,12 +13,9 @@ import torch
 
 from analysis import community
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_FEATURES, ORDERS
-from analysis.community.data import make_data
-from analysis.community.network import Network
-from analysis.community.paper import PAPER, PAPER_SD
-from analysis.community.script import SCRIPT
-from analysis.community.settings import MODELS, QUICK, TUNING_RATES, TUNING_SEED, Config
-from analysis.community.training import make_optimizer
+from analysis.community import SCRIPT
+from analysis.community.network import Network, make_data, make_optimizer
+from analysis.community.settings import MODELS, PAPER, PAPER_SD, QUICK, TUNING_RATES, TUNING_SEED, Config
 from cayleygsp.nn import CayleyConv
 from tests import oracle
 from tests.analysis import helpers

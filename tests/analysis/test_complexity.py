@@ -11,9 +11,7 @@ import torch
 import cayleygsp as cg
 from analysis import complexity
 from analysis._networks import CHEBNET
-from analysis.complexity.models import make_graph, make_layer
-from analysis.complexity.script import SCRIPT
-from analysis.complexity.settings import (
+from analysis.complexity import (
     AVERAGE_DEGREE,
     EIGENBASIS,
     INVERSION,
@@ -21,9 +19,12 @@ from analysis.complexity.settings import (
     MODELS,
     QUICK_ORDERS,
     QUICK_SIZES,
+    SCRIPT,
     SERIES,
+    exponent,
+    make_graph,
+    make_layer,
 )
-from analysis.complexity.times import exponent
 from cayleygsp.nn import GraphLaplacian
 from tests import oracle
 from tests.analysis.helpers import run

@@ -13,15 +13,14 @@ import torch
 from torch.nn import functional as F
 
 from analysis import mnist
-from analysis._checkpoint import Checkpoint
-from analysis._mnist_network import n_parameters
+from analysis._networks import n_parameters
 from analysis._runner import Run
-from analysis.mnist import costs, script
+from analysis._training import Checkpoint
+from analysis.mnist import training
 from analysis.mnist.data import draw_digits, load_digits
-from analysis.mnist.filters import learned_filters
 from analysis.mnist.networks import make_network
 from analysis.mnist.settings import CAYLEYNET, CHEBNET, FULL, JACOBI, LENET, QUICK, Config
-from analysis.mnist.training import Images, learned_zooms, make_optimizer, train
+from analysis.mnist.training import Images, learned_filters, learned_zooms, make_optimizer, train
 from cayleygsp.nn import CayleyConv
 from tests.analysis import helpers
 from tests.analysis.killed_rank import TINY
@@ -50,9 +49,9 @@ def test_quick_form_learns(ran):
 @pytest.fixture
 def untrained(monkeypatch):
     """Neither train nor take times."""
-    monkeypatch.setattr(script, "train", None)
+    monkeypatch.setattr(mnist, "train", None)
     times = {"step_seconds": 1.0, "test_seconds": 1.0}
-    monkeypatch.setattr(script, "measure_costs", lambda config, zooms, device: dict.fromkeys(zooms, times))
+    monkeypatch.setattr(mnist, "measure_costs", lambda config, zooms, device: dict.fromkeys(zooms, times))
 
 
 @pytest.mark.usefixtures("untrained")
@@ -89,7 +88,7 @@ def test_recorded_runs_are_taken_where_the_settings_are_the_same(ran, tmp_path):
     _, other = mnist.compute([*argv, "--lr", "0.03"], quiet=True)
     assert other["rows"] == []
     with pytest.raises(SystemExit):
-        script.SCRIPT.parse(["--recorded", str(tmp_path / "none.json")])
+        mnist.SCRIPT.parse(["--recorded", str(tmp_path / "none.json")])
 
 
 def test_costs_are_measured_in_turns_at_the_learned_zooms(monkeypatch):
@@ -101,12 +100,12 @@ def test_costs_are_measured_in_turns_at_the_learned_zooms(monkeypatch):
         seen.append((list(calls), repeats, clock))
         return {name: [3.0, 1.0, 2.0] for name in calls}
 
-    monkeypatch.setattr(costs, "interleave", interleave)
+    monkeypatch.setattr(training, "interleave", interleave)
     made = []
-    monkeypatch.setattr(costs, "make_network", lambda *args: made.append(make_network(*args)) or made[-1])
-    found = costs.measure_costs(TINY, {CHEBNET: [], CAYLEYNET: [0.7, 1.3]}, "cpu")
+    monkeypatch.setattr(training, "make_network", lambda *args: made.append(make_network(*args)) or made[-1])
+    found = training.measure_costs(TINY, {CHEBNET: [], CAYLEYNET: [0.7, 1.3]}, "cpu")
     assert found == {model: {"step_seconds": 2.0, "test_seconds": 2.0} for model in (CHEBNET, CAYLEYNET)}
-    assert seen == 2 * [([CHEBNET, CAYLEYNET], costs.ROUNDS, time.process_time)]
+    assert seen == 2 * [([CHEBNET, CAYLEYNET], training.ROUNDS, time.process_time)]
     assert learned_zooms(made[1][0]) == pytest.approx([0.7, 1.3])  # steps were taken, and left them there
 
 
@@ -276,6 +275,6 @@ def test_impossible_configurations_are_refused(changes, message):
 def test_workers_do_not_go_with_torchrun(monkeypatch, capsys):
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(SystemExit):
-        script.SCRIPT.parse(["--quick", "--data", "drawn", "--workers", "2"])
+        mnist.SCRIPT.parse(["--quick", "--data", "drawn", "--workers", "2"])
     assert "--workers must be 1 under torchrun, got 2" in capsys.readouterr().err
-    assert script.SCRIPT.parse(["--quick", "--data", "drawn"]).workers == 1
+    assert mnist.SCRIPT.parse(["--quick", "--data", "drawn"]).workers == 1

@@ -13,19 +13,27 @@ import pytest
 import torch
 
 from analysis import movielens
-from analysis._checkpoint import Checkpoint
 from analysis._runner import Experiment, Run
-from analysis.movielens import script
-from analysis.movielens.cell import RecurrentCell
-from analysis.movielens.costs import WAYS
+from analysis._training import Checkpoint
 from analysis.movielens.data import load_ratings, part_ratings, read_ratings
-from analysis.movielens.network import Network, start_factors
+from analysis.movielens.network import Network, RecurrentCell, start_factors
 from analysis.movielens.objective import Objective, Places, predict
-from analysis.movielens.paper import PARAMETERS
-from analysis.movielens.paper import RMSE as PAPER_RMSE
 from analysis.movielens.results import course_table, errors_at_equal_steps
-from analysis.movielens.settings import CAYLEY, CHEB4, CHEB8, FULL, JACOBI, NAMES, NETWORKS, ORTHOGONAL, QUICK, Config
-from analysis.movielens.training import train
+from analysis.movielens.settings import (
+    CAYLEY,
+    CHEB4,
+    CHEB8,
+    FULL,
+    JACOBI,
+    NAMES,
+    NETWORKS,
+    ORTHOGONAL,
+    PAPER_PARAMETERS,
+    PAPER_RMSE,
+    QUICK,
+    Config,
+)
+from analysis.movielens.training import WAYS, train
 from tests.analysis import helpers
 from tests.analysis.stopped_runs import CPU, StoppingCheckpoint, whole_and_resumed
 
@@ -69,7 +77,7 @@ def test_recorded_runs_are_taken_where_the_settings_are_the_same(ran, tmp_path):
     _, other = movielens.compute([*argv, "--steps", "20", "--validation-share", "0.3"], quiet=True)
     assert other["rows"] == []
     with pytest.raises(SystemExit):
-        script.SCRIPT.parse(["--recorded", str(tmp_path / "none.json")])
+        movielens.SCRIPT.parse(["--recorded", str(tmp_path / "none.json")])
 
 
 def networks_with(document, losses, errors):
@@ -192,7 +200,7 @@ def test_finished_runs_are_written_down_without_training(ran, tmp_path, monkeypa
     document, _ = ran
     work = document["command"].split("--work ")[1].split()[0]
     argv = ["--quick", "--steps", "20", "--runs", "2", "--finished", "--work", work, "--device", "cpu"]
-    monkeypatch.setattr(script, "train", None)
+    monkeypatch.setattr(movielens, "train", None)
     _, found = movielens.compute(argv, quiet=True)
     expected = {row["model"]: row["mean"] for row in document["rows"] if row["protocol"] != "validation"}
     assert {row["model"]: row["mean"] for row in found["rows"]} == expected
@@ -215,8 +223,14 @@ def test_parameters_are_as_many_as_in_the_paper(model):
     ratings = load_ratings("drawn")
     start = start_factors(ratings, ratings.train, FULL.rank)
     network = Network(ratings, start, model, FULL, CPU)
-    assert sum(p.numel() for p in network.parameters()) == PARAMETERS[model]
-    assert PARAMETERS == {CHEB4: 20_564, CHEB8: 23_124, CAYLEY: 23_124 + 2, JACOBI: 23_124 + 2, ORTHOGONAL: 23_124 + 2}
+    assert sum(p.numel() for p in network.parameters()) == PAPER_PARAMETERS[model]
+    assert PAPER_PARAMETERS == {
+        CHEB4: 20_564,
+        CHEB8: 23_124,
+        CAYLEY: 23_124 + 2,
+        JACOBI: 23_124 + 2,
+        ORTHOGONAL: 23_124 + 2,
+    }
 
 
 def test_cell_is_the_long_short_term_memory_of_the_authors():

@@ -13,13 +13,7 @@ import sys
 
 import pytest
 
-import analysis.community
-from analysis import report
-from analysis.community import script as community
-from analysis.complexity import settings as complexity
-from analysis.cora import script as cora
-from analysis.mnist import script as mnist
-from analysis.movielens import script as movielens
+from analysis import community, complexity, cora, mnist, movielens, report
 from analysis.report import experiments, methods, script
 from analysis.report.findings import describe_runs
 from analysis.report.runs import Run
@@ -107,8 +101,8 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     monkeypatch.setattr(complexity, "QUICK_SIZES", (90, 100))
     monkeypatch.setattr(complexity, "QUICK_ORDERS", (1,))
     # short, and in this process: others would have to load everything again
-    compute, little = analysis.community.compute, ["--workers", "1", "--epochs", "2"]
-    monkeypatch.setattr(analysis.community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
+    compute, little = community.compute, ["--workers", "1", "--epochs", "2"]
+    monkeypatch.setattr(community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
     monkeypatch.setattr(movielens, "QUICK", dataclasses.replace(movielens.QUICK, steps=10))
     monkeypatch.setattr(cora, "QUICK_MODELS", ("cayleynet-16", "chebnet"))
     monkeypatch.setattr(cora, "QUICK_EPOCHS", 2)

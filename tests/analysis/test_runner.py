@@ -13,7 +13,7 @@ from datetime import datetime
 import pytest
 import torch
 
-from analysis import _run_progress, _runner
+from analysis import _runner
 from analysis._runner import Experiment, Run
 from tests.analysis.small_experiment import Config, make_fit
 
@@ -124,7 +124,7 @@ def test_run_that_diverges_is_named(tmp_path):
 
 
 def test_progress_lines_go_to_stderr(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(_run_progress, "LINE_SECONDS", 0.01)
+    monkeypatch.setattr(_runner, "LINE_SECONDS", 0.01)
 
     def slow(config, run, checkpoint, device):
         threading.Event().wait(0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from analysis._checkpoint import Checkpoint
+from analysis._training import Checkpoint
 from tests.analysis.small_experiment import Config, Interrupted, make_fit
 
 

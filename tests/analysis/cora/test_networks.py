@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.cora import paper
 from analysis.cora.data import load_inputs
 from analysis.cora.networks import make_network, start_coefficients
 from analysis.cora.settings import (
@@ -26,6 +25,7 @@ from analysis.cora.settings import (
     GCN,
     LINEAR,
     ONE,
+    PAPER_PARAMETERS,
     PLAIN,
     RECIPES,
     STANDARD,
@@ -64,7 +64,7 @@ def test_networks_have_the_parameters_of_the_tables(model, split, expected):
     inputs = load_inputs("cora", SHARED if (SHARED / "cora").is_dir() else None, CPU)
     network = make_network(model, recipe_of(model, split), inputs)
     assert parameters(network, of_filters=False) == expected
-    assert paper.PARAMETERS[split].get(model, expected) == expected
+    assert PAPER_PARAMETERS[split].get(model, expected) == expected
 
 
 def test_all_networks_map_features_to_scores_and_learn(drawn):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from analysis import cora
-from analysis.cora import orders
+from analysis.cora import ORDERS_SCRIPT, orders
 from analysis.cora.data import data_name
-from analysis.cora.script import ORDERS_SCRIPT
 from analysis.cora.settings import (
     CHEBNET,
 )

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from analysis._checkpoint import Checkpoint
 from analysis._runner import Run
+from analysis._training import Checkpoint
 from analysis.cora import studies
 from analysis.cora.settings import (
     CAYLEY16,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from analysis._checkpoint import Checkpoint
 from analysis._runner import Run
+from analysis._training import Checkpoint
 from analysis.cora.networks import make_network
 from analysis.cora.settings import (
     CAYLEY,

@@ -7,18 +7,24 @@ import pytest
 import torch
 
 import cayleygsp as cg
-from analysis._checkpoint import Checkpoint
 from analysis._runner import Run
-from analysis.movielens.baselines.bias_model import biases
-from analysis.movielens.baselines.choice import complete, rmse, search, settings
-from analysis.movielens.baselines.graph_completion import graph_nuclear
-from analysis.movielens.baselines.implicit_feedback import descend, implicit_factors
-from analysis.movielens.baselines.neighbours import item_neighbours
-from analysis.movielens.baselines.nuclear import inductive, soft_impute
-from analysis.movielens.baselines.observed import Observed
-from analysis.movielens.baselines.shrinkage import shrink
-from analysis.movielens.baselines.smooth_factors import grals
-from analysis.movielens.data import load_ratings, part_ratings
+from analysis._training import Checkpoint
+from analysis.movielens.baselines import (
+    biases,
+    complete,
+    descend,
+    grals,
+    graph_nuclear,
+    implicit_factors,
+    inductive,
+    item_neighbours,
+    rmse,
+    search,
+    settings,
+    shrink,
+    soft_impute,
+)
+from analysis.movielens.data import Observed, load_ratings, part_ratings
 from analysis.movielens.settings import BASELINES, QUICK_BASELINES
 
 N, M = 6, 9

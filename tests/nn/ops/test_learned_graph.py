@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cayleygsp as cg
-from analysis.benchmark_nn.memory import peak_bytes
+from analysis.benchmark_nn.problems import peak_bytes
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 from cayleygsp.nn.graph.tensors import GraphTensors, transposed_pattern
 from cayleygsp.nn.modes import torch_operations

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from analysis.benchmark_nn.memory import peak_bytes
+from analysis.benchmark_nn.problems import peak_bytes
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 from cayleygsp.nn.graph.build import entries_of_edges
 from cayleygsp.nn.modes import torch_operations

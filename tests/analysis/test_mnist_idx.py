@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from analysis._idx import IMAGES_MAGIC, LABELS_MAGIC, read_idx
+from analysis.mnist.data import IMAGES_MAGIC, LABELS_MAGIC, read_idx
 from tests.analysis import helpers
 
 IMAGES = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.cora.page import reasons
+from analysis.cora.results import reasons
 from analysis.cora.settings import (
     APPNP,
     CAYLEY,

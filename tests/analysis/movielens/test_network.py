@@ -12,8 +12,7 @@ import cayleygsp as cg
 from analysis.movielens.data import load_ratings
 from analysis.movielens.diffusion import Diffusion, Workspace
 from analysis.movielens.network import Network, start_factors
-from analysis.movielens.objective import Objective, quadratic_form
-from analysis.movielens.product_entries import ends, entries
+from analysis.movielens.objective import Objective, ends, entries, quadratic_form
 from analysis.movielens.settings import NETWORKS, QUICK
 from analysis.movielens.terms import ScaledGraph
 
