@@ -116,11 +116,11 @@ def test_results_must_not_be_a_file(tmp_path, capsys):
 
 
 def test_a_script_that_is_a_folder_can_be_run(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["complexity", "--help"])
+    monkeypatch.setattr(sys, "argv", ["mnist", "--help"])
     with pytest.raises(SystemExit) as stop:
-        runpy.run_module("analysis.complexity", run_name="__main__")  # as python -m does
+        runpy.run_module("analysis.mnist", run_name="__main__")  # as python -m does
     assert stop.value.code == 0
-    assert "usage: python -m analysis.complexity" in capsys.readouterr().out
+    assert "usage: python -m analysis.mnist" in capsys.readouterr().out
 
 
 def imported_scripts(path):
