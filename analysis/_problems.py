@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy import sparse
 
 import cayleygsp as cg
 from cayleygsp import gallery
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.engine.reference import sum_series_by_scipy
 from cayleygsp.methods.base import filter_gain
 from cayleygsp.responses.base import Response
 
@@ -43,6 +43,21 @@ def series_reference(L: cg.Laplacian, p: Response, f: FloatArray) -> FloatArray:
     series = p.series(L.lmax, 1e-13 * filter_gain(L, p))
     block = f.reshape(f.shape[0], -1)
     return sum_series_by_scipy(L.matrix, series.lmax, series.coeffs[None], block)[0].reshape(f.shape)
+
+
+def sum_series_by_scipy(L: sparse.csr_array, lmax: float, coeffs: FloatArray, f: Array) -> Array:
+    """Do what :func:`~cayleygsp.engine.recurrence.sum_series` does with scipy's products alone."""
+    a = coeffs.astype(f.dtype)
+    out = a[:, 0, None, None] * f
+    if a.shape[1] == 1:
+        return out
+    scale = f.dtype.type(2 / lmax)
+    t_prev, t = f, scale * (L @ f) - f
+    out += a[:, 1, None, None] * t
+    for k in range(2, a.shape[1]):
+        t_prev, t = t, 2 * scale * (L @ t) - 2 * t - t_prev
+        out += a[:, k, None, None] * t
+    return out
 
 
 def relative_error(y: Array, reference: Array, gain: float, f: Array) -> float:

@@ -21,7 +21,6 @@ from analysis._script import Document, Step
 from analysis.benchmark_peers.settings import CAYLEY_ORDER, N_SIGNALS, ORDER, TOL, ZOOM_LMAX, Sizes
 from cayleygsp import gallery
 from cayleygsp._typing import Array, FloatArray
-from cayleygsp.engine.reference import sum_series_by_scipy
 
 # A measurement is long beside the turns that the system gives to processes, which no program can choose: the shorter it
 # is, the farther one thread is off itself.
@@ -88,7 +87,7 @@ def grid_reference(f: Array, side: int, coeffs: FloatArray, lmax: float) -> Floa
 
 
 def _scipy_loop(L: cg.Laplacian, lmax: float, coeffs: FloatArray, block: FloatArray) -> Callable[[], Array]:
-    return lambda: sum_series_by_scipy(L.matrix, lmax, coeffs[None], block)[0]
+    return lambda: _problems.sum_series_by_scipy(L.matrix, lmax, coeffs[None], block)[0]
 
 
 def with_threads(n_threads: int, call: Callable[[], Array]) -> Callable[[], Array]:

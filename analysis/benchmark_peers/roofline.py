@@ -17,7 +17,6 @@ from analysis.benchmark_peers.settings import N_SIGNALS, Sizes
 from cayleygsp import gallery
 from cayleygsp.engine.packed import KernelGraph
 from cayleygsp.engine.recurrence import sum_series
-from cayleygsp.engine.reference import sum_series_by_scipy
 
 TRIAD_BYTES, TRIAD_BYTES_ALLOCATED = 24, 32
 
@@ -69,7 +68,7 @@ def roofline_row(L: cg.Laplacian, name: str, dtype: Any, m: int, args: argparse.
     f = np.random.default_rng(args.seed).standard_normal((L.n_vertices, m)).astype(dtype)
     coeffs = np.random.default_rng(args.seed).standard_normal((1, LONG_DEGREE + 1)) / LONG_DEGREE
     few = coeffs[:, : SHORT_DEGREE + 1]
-    expected = sum_series_by_scipy(L.matrix, L.lmax, few, f.astype(np.float64))[0]
+    expected = _problems.sum_series_by_scipy(L.matrix, L.lmax, few, f.astype(np.float64))[0]
     gain = float(np.abs(few).sum())
     error = _problems.relative_error(sum_series(kernel_graph, L.lmax, few, f)[0], expected, gain, f)
     del expected

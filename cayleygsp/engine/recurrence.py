@@ -17,13 +17,15 @@ import numpy as np
 
 from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.engine.packed import KernelGraph
-from cayleygsp.engine.tiles import TILE_BYTES, tile_edges
 
 # A single signal larger than this, on a scattered graph, is asked for this many entries ahead: most of its neighbours
 # come from memory, and the processor would wait for a few at a time.
 LOOK_AHEAD_BYTES = 4 * 2**20
 LOOK_AHEAD = 256
 _FAR_AHEAD, _NOT_AHEAD = np.uint64(LOOK_AHEAD), np.uint64(0)
+
+# Width of a tile of columns: two cache lines per row.
+TILE_BYTES = 128
 
 _CACHE_LINE = 64
 
@@ -274,6 +276,15 @@ def column_tiles(m: int, itemsize: int) -> Iterator[slice]:
         return iter([slice(0, m)])
     edges = tile_edges(1, m, TILE_BYTES // itemsize).tolist()
     return (slice(first, last) for first, last in pairwise(edges))
+
+
+def tile_edges(batch: int, features: int, width: int) -> Array:
+    """Cut batch * features columns into tiles; wide features are cut at the ends of a batch element too."""
+    if features >= width:
+        inner = np.linspace(0, features, -(-features // width) + 1).astype(np.int64)[:-1]
+        return np.append((features * np.arange(batch)[:, None] + inner).ravel(), batch * features)
+    per_tile = max(width // features, 1) * features
+    return np.append(np.arange(0, batch * features, per_tile), batch * features).astype(np.int64)
 
 
 def _rows(graph: KernelGraph) -> Any:

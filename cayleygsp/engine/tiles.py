@@ -1,15 +1,28 @@
-"""Tiles of columns: how wide blocks are cut, what is done with each tile, and how threads share them."""
+"""Tiles of columns: recurrences with many series summed on the way, and their adjoint, for the layers.
+
+A tile is a range of the batch * features columns, 128 bytes of each row; its Chebyshev terms live in a buffer of shape
+(terms + 2, n, width), which stays in the cache, so that blocks of outputs or inputs, of which there are many, are
+touched once for many terms. That is what training needs; :mod:`cayleygsp.engine.recurrence_loops` keeps two terms
+alone, for graphs so large that more would not fit in memory.
+
+Signals have the shape (batch, n, n_blocks, features). Graphs come as in :mod:`cayleygsp.engine.rows`. What is done with
+a tile is written in a program, one operation per row. Either a thread runs the whole program on a tile of its own, or
+all threads go through it together, each operation a step of the board.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from cayleygsp._typing import Array
-
-# Width of a tile of columns: two cache lines per row.
-TILE_BYTES = 128
+from cayleygsp.engine.compiling import FAST, compiled, compiled_helper
+from cayleygsp.engine.packed import cut_rows
+from cayleygsp.engine.recurrence import TILE_BYTES, tile_edges
+from cayleygsp.engine.rows import copy_row, mix_rows, step_scaled_rows, sum_row
+from cayleygsp.engine.threads import MORE, claim, finish, run, useful_threads
 
 # Columns of a tile are filled up to a multiple of this, so that no column is done alone.
 _LANE_BYTES = 32
@@ -23,6 +36,9 @@ _ROWS_SIZE = 200_000
 
 # A tile with more numbers to compute than this is always shared: Ctrl-C is heard between chunks of rows.
 _LONG_TILE = 2**27
+
+# Operations of a program: one term, room for the next terms, and what goes out of or into many terms at once.
+_STEP, _CARRY, _BLOCKS = 0, 1, 2
 
 
 class TilePlan:
@@ -50,8 +66,6 @@ class TilePlan:
     """
 
     def __init__(self, shape: tuple[int, int, int], dtype: Any, n_terms: int, limit: int | None = None) -> None:
-        from cayleygsp.engine.threads import useful_threads
-
         batch, n, features = shape
         item = np.dtype(dtype).itemsize
         self.n_terms = n_terms
@@ -61,7 +75,8 @@ class TilePlan:
         self.n_threads = useful_threads(self.numbers * n_terms, 1, limit)
         lanes = _LANE_BYTES // item
         width = -(-int(np.diff(self.edges).max()) // lanes) * lanes
-        self.by_rows = _share_tiles(n_tiles, self.n_threads, self.numbers) or n * width * n_terms > _LONG_TILE
+        few = n_tiles < 2 * self.n_threads and self.n_threads > 1  # too few tiles for the threads
+        self.by_rows = (few and self.numbers > _ROWS_SIZE) or n * width * n_terms > _LONG_TILE
         self.room = min(n_terms, max(_BUFFER_BYTES // (n * width * item), MIN_TERMS))
         n_buffers = 1 if self.by_rows else min(self.n_threads, n_tiles)
         self.buffers = np.empty((n_buffers, self.room + 2, n, width), dtype)
@@ -78,14 +93,12 @@ class TilePlan:
         x, y : ndarray, shapes (batch, n, features) and (batch, n, n_blocks, features)
             Signals and where the answers go.
         """
-        from cayleygsp.engine.tile_loops import BLOCKS, CARRY, STEP, terms_of_tiles
-
         program = []
         for k0 in range(0, self.n_terms, self.room):
             size = min(self.room, self.n_terms - k0)
-            program += [(CARRY, 0, 0, 0)] if k0 else []
-            program += [(STEP, k0 + q, q, 0) for q in range(size)] + [(BLOCKS, k0, size, 0)]
-        self._run(terms_of_tiles, graph, a, program, x, y)
+            program += [(_CARRY, 0, 0, 0)] if k0 else []
+            program += [(_STEP, k0 + q, q, 0) for q in range(size)] + [(_BLOCKS, k0, size, 0)]
+        self._run(_terms_of_tiles, graph, a, program, x[:, :, None], y)
 
     def combine(self, graph: tuple[Any, ...], a: Array, z: Array, y: Array) -> None:
         """Set y to the sum over s and k of a[s, k] T_k z[:, :, s]: the adjoint of :meth:`terms`, by Clenshaw's rule.
@@ -97,20 +110,15 @@ class TilePlan:
         z, y : ndarray, shapes (batch, n, n_blocks, features) and (batch, n, features)
             Blocks of signals and where the answer goes.
         """
-        from cayleygsp.engine.tile_loops import BLOCKS, CARRY, STEP, combine_tiles
-
         program = []
         for stop in range(self.n_terms, 0, -self.room):
             size = min(self.room, stop)
-            program += [(CARRY, stop - size, size, int(stop == self.n_terms))]
-            program += [(STEP, stop - size + q, q, 0) for q in range(size - 1, -1, -1)]
-        self._run(combine_tiles, graph, a, [*program, (BLOCKS, 0, 0, 0)], z, y)
+            program += [(_CARRY, stop - size, size, int(stop == self.n_terms))]
+            program += [(_STEP, stop - size + q, q, 0) for q in range(size - 1, -1, -1)]
+        self._run(_combine_tiles, graph, a, [*program, (_BLOCKS, 0, 0, 0)], z, y[:, :, None])
 
     def _run(self, loop: Any, graph: tuple[Any, ...], a: Array, program: Any, source: Array, target: Array) -> None:
         """Run a program on every tile."""
-        from cayleygsp.engine.packed import cut_rows
-        from cayleygsp.engine.threads import run
-
         n_tiles = self.edges.size - 1
         operations = np.array(program, np.int64)
         if self.by_rows:
@@ -125,25 +133,221 @@ class TilePlan:
 
 def product(graph: tuple[Any, ...], x: Array, y: Array, limit: int | None = None) -> None:
     """Set y to the Laplacian, not scaled, times x; both have shape (n, m)."""
-    from cayleygsp.engine.packed import cut_rows
-    from cayleygsp.engine.threads import run, useful_threads
-    from cayleygsp.engine.tile_loops import product as loop
-
     n_threads = useful_threads(x.size, 1, limit)
     chunks = cut_rows(graph[0], None if n_threads > 1 else 1).astype(np.int64)
     n_chunks = chunks.size - 1
-    run(loop, graph, chunks, x, y, n_chunks=n_chunks, n_steps=1, numbers=4 * x.size, n_threads=n_threads)
+    run(_product, graph, chunks, x, y, n_chunks=n_chunks, n_steps=1, numbers=4 * x.size, n_threads=n_threads)
 
 
-def tile_edges(batch: int, features: int, width: int) -> Array:
-    """Cut batch * features columns into tiles; wide features are cut at the ends of a batch element too."""
-    if features >= width:
-        inner = np.linspace(0, features, -(-features // width) + 1).astype(np.int64)[:-1]
-        return np.append((features * np.arange(batch)[:, None] + inner).ravel(), batch * features)
-    per_tile = max(width // features, 1) * features
-    return np.append(np.arange(0, batch * features, per_tile), batch * features).astype(np.int64)
+@compiled_helper()
+def _scatter_blocks(i, rows, start, stride, first, n_blocks, column, n_columns, y, fresh):  # type: ignore[no-untyped-def]
+    """Copy rows of a tile, at start + s * stride, to blocks first + s of vertex i, or add them."""
+    n, per_vertex, n_features = y.shape[1], y.shape[2] * y.shape[3], y.shape[3]
+    y = y.reshape(-1)
+    k = 0
+    while k < n_columns:
+        b, f = divmod(column + k, n_features)
+        count = min(n_features - f, n_columns - k)
+        base = np.uint64((b * n + i) * per_vertex + first * n_features + f)
+        if not fresh:
+            for s in range(np.uint64(n_blocks)):
+                for q in range(np.uint64(count)):
+                    y[base + s * np.uint64(n_features) + q] += rows[np.uint64(start + k) + s * np.uint64(stride) + q]
+        elif count == 1:
+            for s in range(np.uint64(n_blocks)):
+                y[base + s * np.uint64(n_features)] = rows[np.uint64(start + k) + s * np.uint64(stride)]
+        else:
+            for s in range(n_blocks):
+                where = np.int64(base) + s * n_features
+                copy_row(rows, np.int64(start + k + s * stride), y, where, np.int64(count))
+        k += count
 
 
-def _share_tiles(n_tiles: int, n_threads: int, n_numbers: int) -> bool:
-    """Say whether all threads should work on one tile: too few tiles for them, and rows enough."""
-    return n_threads > 1 and n_tiles < 2 * n_threads and n_numbers > _ROWS_SIZE
+@compiled_helper()
+def _gather_blocks(i, z, first, n_blocks, column, n_columns, rows, start, stride, width):  # type: ignore[no-untyped-def]
+    """Copy blocks first + s of vertex i into rows of a tile at start + s * stride, with zeros up to its width."""
+    n, per_vertex, n_features = z.shape[1], z.shape[2] * z.shape[3], z.shape[3]
+    z = z.reshape(-1)
+    k = 0
+    while k < n_columns:
+        b, f = divmod(column + k, n_features)
+        count = min(n_features - f, n_columns - k)
+        base = (b * n + i) * per_vertex + first * n_features + f
+        if count == 1:
+            for s in range(np.uint64(n_blocks)):
+                rows[np.uint64(start + k) + s * np.uint64(stride)] = z[np.uint64(base) + s * np.uint64(n_features)]
+        else:
+            for s in range(n_blocks):
+                where = np.int64(start + k + s * stride)
+                copy_row(z, np.int64(base + s * n_features), rows, where, np.int64(count))
+        k += count
+    for s in range(n_blocks):
+        for q in range(n_columns, width):
+            rows[start + s * stride + q] = 0
+
+
+@njit(fastmath=FAST, inline="always")
+def _emit_terms(first, last, a, k0, size, column, n_columns, buffer, y):  # type: ignore[no-untyped-def]
+    """Add degrees k0 ... k0 + size - 1, in slots 2 ... of the buffer, to the outputs; without ``a``, copy them."""
+    n, width, n_out = buffer.shape[1], buffer.shape[2], a.shape[0]
+    flat = buffer.reshape(-1)
+    part = np.ascontiguousarray(a[:, k0 : k0 + size])
+    rows = np.empty(n_out * width, buffer.dtype)
+    source, stride, block, n_blocks, fresh = rows, width, 0, n_out, k0 == 0
+    if n_out == 0:
+        source, stride, block, n_blocks, fresh = flat, n * width, k0, size, True
+    for i in range(first, last):
+        start = (2 * n + i) * width
+        if n_out:
+            mix_rows(part, flat, np.int64(start), np.int64(n * width), rows, np.int64(0), width, width)
+        _scatter_blocks(i, source, 0 if n_out else start, stride, block, n_blocks, column, n_columns, y, fresh)
+
+
+@njit(fastmath=FAST, inline="always")
+def _load_terms(first, last, a, k0, size, column, n_columns, buffer, z):  # type: ignore[no-untyped-def]
+    """Set slots 0 ... size - 1 of the buffer to the coefficients of degrees k0 ... in Clenshaw's rule."""
+    n, width, n_in = buffer.shape[1], buffer.shape[2], a.shape[0]
+    flat = buffer.reshape(-1)
+    part = np.ascontiguousarray(a[:, k0 : k0 + size].T)
+    rows = np.empty(n_in * width, buffer.dtype)
+    target, stride, block, n_blocks = rows, width, 0, n_in
+    if n_in == 0:
+        target, stride, block, n_blocks = flat, n * width, k0, size
+    for i in range(first, last):
+        start = i * width
+        _gather_blocks(i, z, block, n_blocks, column, n_columns, target, 0 if n_in else start, stride, width)
+        if n_in:
+            mix_rows(part, rows, np.int64(0), width, flat, np.int64(start), np.int64(n * width), width)
+
+
+@njit(fastmath=FAST, inline="always")
+def _terms_step(first, last, graph, k, q, column, n_columns, x, buffer):  # type: ignore[no-untyped-def]
+    """Set rows of slot q + 2 of the buffer to T_k x, from the two slots before it."""
+    one = x.dtype.type(1)
+    t, out = buffer[q + 1], buffer[q + 2]
+    if k == 0:
+        flat, width = out.reshape(-1), out.shape[1]
+        for i in range(first, last):
+            _gather_blocks(i, x, 0, 1, column, n_columns, flat, i * width, width, width)
+    else:
+        factor, minus, t_old = (one, one - one, t) if k == 1 else (one + one, one, buffer[q])
+        step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, False)
+
+
+@njit(fastmath=FAST, inline="always")
+def _combine_step(first, last, graph, k, q, buffer):  # type: ignore[no-untyped-def]
+    """Add to rows of slot q of the buffer what Clenshaw's rule takes from the two slots after it."""
+    one = buffer.dtype.type(1)
+    factor = one + one if k else one
+    step_scaled_rows(first, last, graph, factor, one, buffer[q + 1], buffer[q + 2], buffer[q], True)
+
+
+@njit(fastmath=FAST, inline="always")
+def _carry_up(first, last, buffer, capacity):  # type: ignore[no-untyped-def]
+    """Put rows of the last two terms before the next ones."""
+    flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
+    start, size = first * width, np.int64((last - first) * width)
+    for q in range(2):
+        copy_row(flat, np.int64((capacity + q) * slot + start), flat, np.int64(q * slot + start), size)
+
+
+@njit(fastmath=FAST, inline="always")
+def _carry_down(first, last, buffer, size, fresh):  # type: ignore[no-untyped-def]
+    """Put rows of the last two sums of Clenshaw's rule above the next ``size`` degrees, or zeros at the start."""
+    flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
+    start, n = first * width, np.int64((last - first) * width)
+    for q in range(1, -1, -1):  # in this order, or a chunk of a single degree would lose one
+        target = np.int64((size + q) * slot + start)
+        if fresh:
+            for k in range(target, target + n):
+                flat[k] = 0
+        else:
+            copy_row(flat, np.int64(q * slot + start), flat, target, n)
+
+
+@njit(inline="always")
+def _operate_terms(first, last, graph, a, operation, column, n_columns, x, y, buffer):  # type: ignore[no-untyped-def]
+    """Do one operation of the program of :func:`_terms_of_tiles` on some rows."""
+    kind, k, q = operation[0], operation[1], operation[2]
+    if kind == _STEP:
+        _terms_step(first, last, graph, k, q, column, n_columns, x, buffer)
+    elif kind == _CARRY:
+        _carry_up(first, last, buffer, buffer.shape[0] - 2)
+    else:
+        _emit_terms(first, last, a, k, q, column, n_columns, buffer, y)
+
+
+@njit(inline="always")
+def _operate_combine(first, last, graph, a, operation, column, n_columns, z, y, buffer):  # type: ignore[no-untyped-def]
+    """Do one operation of the program of :func:`_combine_tiles` on some rows."""
+    kind, k, q = operation[0], operation[1], operation[2]
+    if kind == _STEP:
+        _combine_step(first, last, graph, k, q, buffer)
+    elif kind == _CARRY:
+        _carry_down(first, last, buffer, q, operation[3] == 1)
+        _load_terms(first, last, a, k, q, column, n_columns, buffer, z)
+    else:
+        flat, width = buffer.reshape(-1), buffer.shape[2]
+        for i in range(first, last):
+            _scatter_blocks(i, flat, i * width, width, 0, 1, column, n_columns, y, True)
+
+
+@njit(inline="always")
+def _share(ticket, by_rows, chunks, n_operations, n, mine):  # type: ignore[no-untyped-def]
+    """Return what a ticket stands for: the tile, a range of rows, a range of operations, and the buffer."""
+    if by_rows:
+        step, c = divmod(ticket, chunks.size - 1)
+        tile, p = divmod(step, n_operations)
+        return tile, chunks[c], chunks[c + 1], p, p + 1, 0
+    return ticket, 0, n, 0, n_operations, mine
+
+
+# The next two differ in the operations that they call. numba's cache on disk tells functions apart by their place in
+# the source alone, so that they cannot be made from one.
+
+
+@compiled()
+def _terms_of_tiles(graph, a, program, edges, chunks, by_rows, x, y, buffers, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Set y[:, :, s] to the sum over k of a[s, k] T_k x; without ``a``, y[:, :, k] to T_k x."""
+    for _ in range(budget):
+        ticket = claim(board, mine)
+        if ticket < 0:
+            return ticket
+        tile, first, last, start, stop, b = _share(ticket, by_rows, chunks, program.shape[0], x.shape[1], mine)
+        column, size = edges[tile], edges[tile + 1] - edges[tile]
+        for p in range(start, stop):
+            _operate_terms(first, last, graph, a, program[p], column, size, x, y, buffers[b])
+        finish(board)
+    return MORE
+
+
+@compiled()
+def _combine_tiles(graph, a, program, edges, chunks, by_rows, z, y, buffers, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Set y to the sum over s and k of a[s, k] T_k z[:, :, s], by Clenshaw's rule."""
+    for _ in range(budget):
+        ticket = claim(board, mine)
+        if ticket < 0:
+            return ticket
+        tile, first, last, start, stop, b = _share(ticket, by_rows, chunks, program.shape[0], z.shape[1], mine)
+        column, size = edges[tile], edges[tile + 1] - edges[tile]
+        for p in range(start, stop):
+            _operate_combine(first, last, graph, a, program[p], column, size, z, y, buffers[b])
+        finish(board)
+    return MORE
+
+
+@compiled()
+def _product(graph, chunks, x, y, board, mine, budget):  # type: ignore[no-untyped-def]
+    """Set y to the (unscaled) Laplacian times x, both of shape (n, m)."""
+    indptr, indices, weights, diagonal, off, _ = graph
+    total = np.empty(x.shape[1], x.dtype)
+    for _ in range(budget):
+        q = claim(board, mine)
+        if q < 0:
+            return q
+        for i in range(chunks[q], chunks[q + 1]):
+            sum_row(x, indices, weights, np.int64(indptr[i]), np.int64(indptr[i + 1]), total)
+            for k in range(x.shape[1]):
+                y[i, k] = diagonal[i] * x[i, k] + off * total[k]
+        finish(board)
+    return MORE

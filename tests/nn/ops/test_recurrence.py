@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis._problems import sum_series_by_scipy
 from cayleygsp.engine import packed, threads, tiles
-from cayleygsp.engine.reference import sum_series_by_scipy
 from cayleygsp.nn import GraphLaplacian
 from cayleygsp.nn.modes import torch_operations
 from cayleygsp.nn.ops import recurrence
