@@ -75,8 +75,7 @@ class TilePlan:
         self.n_threads = useful_threads(self.numbers * n_terms, 1, limit)
         lanes = _LANE_BYTES // item
         width = -(-int(np.diff(self.edges).max()) // lanes) * lanes
-        few = n_tiles < 2 * self.n_threads and self.n_threads > 1  # too few tiles for the threads
-        self.by_rows = (few and self.numbers > _ROWS_SIZE) or n * width * n_terms > _LONG_TILE
+        self.by_rows = _share_tiles(n_tiles, self.n_threads, self.numbers) or n * width * n_terms > _LONG_TILE
         self.room = min(n_terms, max(_BUFFER_BYTES // (n * width * item), MIN_TERMS))
         n_buffers = 1 if self.by_rows else min(self.n_threads, n_tiles)
         self.buffers = np.empty((n_buffers, self.room + 2, n, width), dtype)
@@ -137,6 +136,11 @@ def product(graph: tuple[Any, ...], x: Array, y: Array, limit: int | None = None
     chunks = cut_rows(graph[0], None if n_threads > 1 else 1).astype(np.int64)
     n_chunks = chunks.size - 1
     run(_product, graph, chunks, x, y, n_chunks=n_chunks, n_steps=1, numbers=4 * x.size, n_threads=n_threads)
+
+
+def _share_tiles(n_tiles: int, n_threads: int, n_numbers: int) -> bool:
+    """Say whether all threads should work on one tile: too few tiles for them, and rows enough."""
+    return n_threads > 1 and n_tiles < 2 * n_threads and n_numbers > _ROWS_SIZE
 
 
 @compiled_helper()
