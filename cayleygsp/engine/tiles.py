@@ -5,9 +5,9 @@ A tile is a range of the batch * features columns, 128 bytes of each row; its Ch
 touched once for many terms. That is what training needs; :mod:`cayleygsp.engine.recurrence_loops` keeps two terms
 alone, for graphs so large that more would not fit in memory.
 
-Signals have the shape (batch, n, n_blocks, features). Graphs come as in :mod:`cayleygsp.engine.rows`. What is done with
-a tile is written in a program, one operation per row. Either a thread runs the whole program on a tile of its own, or
-all threads go through it together, each operation a step of the board.
+Signals have the shape (batch, n, features), blocks of them (batch, n, n_blocks, features). Graphs come as in
+:mod:`cayleygsp.engine.rows`. What is done with a tile is written in a program, one operation per row. Either a thread
+runs the whole program on a tile of its own, or all threads go through it together, each operation a step of the board.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class TilePlan:
             size = min(self.room, self.n_terms - k0)
             program += [(_CARRY, 0, 0, 0)] if k0 else []
             program += [(_STEP, k0 + q, q, 0) for q in range(size)] + [(_BLOCKS, k0, size, 0)]
-        self._run(_terms_of_tiles, graph, a, program, x[:, :, None], y)
+        self._run(_terms_of_tiles, graph, a, program, x, y)
 
     def combine(self, graph: tuple[Any, ...], a: Array, z: Array, y: Array) -> None:
         """Set y to the sum over s and k of a[s, k] T_k z[:, :, s]: the adjoint of :meth:`terms`, by Clenshaw's rule.
@@ -114,7 +114,7 @@ class TilePlan:
             size = min(self.room, stop)
             program += [(_CARRY, stop - size, size, int(stop == self.n_terms))]
             program += [(_STEP, stop - size + q, q, 0) for q in range(size - 1, -1, -1)]
-        self._run(_combine_tiles, graph, a, [*program, (_BLOCKS, 0, 0, 0)], z, y[:, :, None])
+        self._run(_combine_tiles, graph, a, [*program, (_BLOCKS, 0, 0, 0)], z, y)
 
     def _run(self, loop: Any, graph: tuple[Any, ...], a: Array, program: Any, source: Array, target: Array) -> None:
         """Run a program on every tile."""
@@ -141,6 +141,39 @@ def product(graph: tuple[Any, ...], x: Array, y: Array, limit: int | None = None
 def _share_tiles(n_tiles: int, n_threads: int, n_numbers: int) -> bool:
     """Say whether all threads should work on one tile: too few tiles for them, and rows enough."""
     return n_threads > 1 and n_tiles < 2 * n_threads and n_numbers > _ROWS_SIZE
+
+
+# A call for each row would cost a tenth of a layer with few terms: signals are not copied as blocks of one.
+
+
+@compiled_helper()
+def _gather(first, last, x, column, n_columns, t):  # type: ignore[no-untyped-def]
+    """Copy columns of x, shape (batch, n, features), into the rows of a tile, with zeros up to its width."""
+    n, n_features, width = x.shape[1], x.shape[2], t.shape[1]
+    x, t = x.reshape(-1), t.reshape(-1)
+    for i in range(first, last):
+        k = 0
+        while k < n_columns:
+            b, f = divmod(column + k, n_features)
+            count = min(n_features - f, n_columns - k)
+            copy_row(x, np.int64((b * n + i) * n_features + f), t, np.int64(i * width + k), np.int64(count))
+            k += count
+        for q in range(i * width + n_columns, (i + 1) * width):
+            t[q] = 0
+
+
+@compiled_helper()
+def _scatter(first, last, t, column, n_columns, y):  # type: ignore[no-untyped-def]
+    """Copy the rows of a tile to columns of y, shape (batch, n, features)."""
+    n, n_features, width = y.shape[1], y.shape[2], t.shape[1]
+    y, t = y.reshape(-1), t.reshape(-1)
+    for i in range(first, last):
+        k = 0
+        while k < n_columns:
+            b, f = divmod(column + k, n_features)
+            count = min(n_features - f, n_columns - k)
+            copy_row(t, np.int64(i * width + k), y, np.int64((b * n + i) * n_features + f), np.int64(count))
+            k += count
 
 
 @compiled_helper()
@@ -230,9 +263,7 @@ def _terms_step(first, last, graph, k, q, column, n_columns, x, buffer):  # type
     one = x.dtype.type(1)
     t, out = buffer[q + 1], buffer[q + 2]
     if k == 0:
-        flat, width = out.reshape(-1), out.shape[1]
-        for i in range(first, last):
-            _gather_blocks(i, x, 0, 1, column, n_columns, flat, i * width, width, width)
+        _gather(first, last, x, column, n_columns, out)
     else:
         factor, minus, t_old = (one, one - one, t) if k == 1 else (one + one, one, buffer[q])
         step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, False)
@@ -291,9 +322,7 @@ def _operate_combine(first, last, graph, a, operation, column, n_columns, z, y, 
         _carry_down(first, last, buffer, q, operation[3] == 1)
         _load_terms(first, last, a, k, q, column, n_columns, buffer, z)
     else:
-        flat, width = buffer.reshape(-1), buffer.shape[2]
-        for i in range(first, last):
-            _scatter_blocks(i, flat, i * width, width, 0, 1, column, n_columns, y, True)
+        _scatter(first, last, buffer[0], column, n_columns, y)
 
 
 @njit(inline="always")
