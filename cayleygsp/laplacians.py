@@ -14,14 +14,20 @@ from cayleygsp._validation import check_choice, check_integer, check_positive, c
 from cayleygsp.eigenbasis import Eigenbasis, compute_eigenbasis
 from cayleygsp.engine.packed import KernelGraph, prepare_graph
 from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
-from cayleygsp.graph import Graph, as_adjacency
-from cayleygsp.laplacian_matrices import check_laplacian, combinatorial_matrix, normalized_matrix
-from cayleygsp.spectrum import LanczosBound, collatz_wielandt, lanczos_bound
+from cayleygsp.graph import AsymmetryError, Graph, as_adjacency
+from cayleygsp.spectrum import LanczosBound, bound_by_ritz, collatz_wielandt, lanczos_steps, spectral_radius_bound
 
 KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
 
 # Squares of degrees up to this, and of one over it, are numbers with all their digits.
 _LARGEST_DEGREE = 1e150
+
+# How far the diagonal may be from what the other entries say, relative to the largest: ten decimals are common. In
+# single precision a sum of m entries is wrong by some m units of rounding.
+_DIAGONAL_TOLERANCE = 1e-10
+
+# How far below zero an eigenvalue may be before a matrix is no normalized Laplacian, relative to the diagonal 1.
+_SPECTRUM_TOLERANCE = 1e-6
 
 
 class Laplacian:
@@ -80,11 +86,14 @@ class Laplacian:
         self.matrix = matrix
         self.kind: LaplacianKind = kind
         self.degrees = degrees
-        self.lmax_bound = _guaranteed_lmax(matrix, kind) if lmax_bound is None else lmax_bound
+        if lmax_bound is None:
+            diagonal = matrix.diagonal()
+            two = 2.0 if diagonal.any() else 0.0
+            lmax_bound = two if kind == "normalized" else collatz_wielandt(matrix, diagonal)
+        self.lmax_bound = lmax_bound
         self.lmax = self.lmax_bound if lmax is None else lmax
         self.lmin = lmin
         self._shifted: Laplacian | None = None
-        self._casts: dict[Any, sparse.csr_array] = {np.dtype(np.float64): matrix}
         self._kernel_graphs: dict[Any, KernelGraph] = {}
 
     @classmethod
@@ -122,12 +131,11 @@ class Laplacian:
         check_choice(kind, "kind", KINDS)
         if isinstance(matrix, Laplacian):
             raise TypeError("`matrix` must be a sparse or dense array, got a Laplacian; it can be used as it is")
-        given = check_laplacian(matrix, kind)
-        check_degrees(given.degrees, kind, "matrix")
-        L = given.matrix
+        L, degrees, lmin = _given_laplacian(matrix, kind)
+        check_degrees(degrees, kind, "matrix")
         L.eliminate_zeros()
         L.sort_indices()
-        return cls(L, kind, given.degrees, lmax_bound=collatz_wielandt(L, L.diagonal()), lmin=given.lmin)
+        return cls(L, kind, degrees, lmax_bound=collatz_wielandt(L, L.diagonal()), lmin=lmin)
 
     def __repr__(self) -> str:
         return (
@@ -252,13 +260,6 @@ class Laplacian:
         diagonal = self.diagonal if x.ndim == 1 else self.diagonal[:, None]
         return 2 * diagonal * x - self.matrix @ x
 
-    def matrix_as(self, dtype: Any) -> sparse.csr_array:
-        """Return Δ in another precision; each is made once."""
-        dtype = np.dtype(dtype)
-        if dtype not in self._casts:
-            self._casts[dtype] = self.matrix.astype(dtype)
-        return self._casts[dtype]
-
     def kernel_graph(self, dtype: Any, *, reorder: bool = True) -> KernelGraph:
         """Return Δ in the form that the compiled loops read; made once for each precision.
 
@@ -316,10 +317,9 @@ class Laplacian:
         >>> bound.lower < bound.upper < L.lmax
         True
         """
-        return lanczos_bound(
-            self.matrix,
-            check_integer(n_steps, "n_steps", at_least=1),
-            np.random.default_rng(rng),
+        return bound_by_ritz(
+            lanczos_steps(self.matrix, np.random.default_rng(rng)),
+            min(check_integer(n_steps, "n_steps", at_least=1), self.n_vertices),
             floor=float(4 * np.finfo(np.float64).eps * self.rounding_norm),
             at_least=self.lmax_lower,
             at_most=self.lmax_bound,
@@ -342,11 +342,10 @@ class Laplacian:
         >>> tighter.lmax < L.lmax, tighter.lmax_guaranteed
         (True, False)
         """
-        lmax = check_positive(lmax, "lmax")
-        self.check_lmax(lmax)
-        copy = Laplacian(self.matrix, self.kind, self.degrees, lmax=lmax, lmax_bound=self.lmax_bound, lmin=self.lmin)
-        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("lmax", "_shifted")})
-        return copy
+        self.check_lmax(check_positive(lmax, "lmax"))
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, lmax=float(lmax), _shifted=None)
+        return other
 
     def check_lmax(self, lmax: float) -> None:
         """Reject an upper bound of the spectrum that is provably too small."""
@@ -360,27 +359,18 @@ class Laplacian:
         """Return Δ less its smallest possible eigenvalue, ``lmin``: itself, unless a matrix was given with rounding."""
         if self.lmin == 0:
             return self
-        if self._shifted is not None:
-            return self._shifted
-        matrix = (self.matrix - self.lmin * sparse.eye_array(self.n_vertices)).tocsr()
-        lmax, bound = self.lmax - self.lmin, self.lmax_bound - self.lmin
-        self._shifted = Laplacian(matrix, self.kind, self.degrees, lmax, lmax_bound=bound)
+        if self._shifted is None:
+            matrix = (self.matrix - self.lmin * sparse.eye_array(self.n_vertices)).tocsr()
+            lmax, bound = self.lmax - self.lmin, self.lmax_bound - self.lmin
+            self._shifted = Laplacian(matrix, self.kind, self.degrees, lmax, lmax_bound=bound)
         return self._shifted
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the casts and the packed forms behind: they are made again when they are needed."""
+        """Leave the packed forms behind: they are made again when they are needed."""
         return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(  # type: ignore[misc]
-            state["matrix"],
-            state["kind"],
-            state["degrees"],
-            state["lmax"],
-            lmax_bound=state["lmax_bound"],
-            lmin=state["lmin"],
-        )
-        self.__dict__.update(state)
+        self.__dict__.update(state, _shifted=None, _kernel_graphs={})
 
 
 def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
@@ -424,7 +414,8 @@ def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
     with np.errstate(over="ignore"):
         d = W.sum(axis=1)
     check_degrees(d, kind, "graph")
-    L = combinatorial_matrix(W) if kind == "combinatorial" else normalized_matrix(W, d)
+    W = _without_loops(W)
+    L = _combinatorial(W) if kind == "combinatorial" else _normalized(W, d)
     L.eliminate_zeros()
     L.sort_indices()
     return Laplacian(L, kind, d)
@@ -442,9 +433,117 @@ def check_degrees(d: FloatArray, kind: LaplacianKind, name: str) -> None:
         )
 
 
-def _guaranteed_lmax(matrix: sparse.csr_array, kind: LaplacianKind) -> float:
-    """Bound the spectrum from above, rounding included."""
-    diagonal = matrix.diagonal()
-    if kind == "normalized":
-        return 2.0 if diagonal.any() else 0.0
-    return collatz_wielandt(matrix, diagonal)
+def normalized_entries(A: sparse.csr_array, d: FloatArray, largest: float) -> tuple[FloatArray, FloatArray]:
+    r"""Return the diagonal of the normalized Laplacian and the entries :math:`w_{ij} / \sqrt{d_i d_j}` beside it.
+
+    Parameters
+    ----------
+    A : sparse.csr_array, shape (n_rows, n)
+        The first rows of the weights, without self-loops.
+    d : numpy.ndarray, shape (n,)
+        Degrees of the columns, the first of which belong to the rows.
+    largest : float
+        The largest degree of the graph.
+    """
+    # a power of two that makes the largest degree about one, so that nothing over- or underflows
+    unit = 2.0 ** -np.frexp(max(largest, 1.0))[1]
+    values = A.data * unit
+    sums = sparse.csr_array((values, A.indices, A.indptr), shape=A.shape).sum(axis=1)
+    d = d * unit
+    connected = d > 0
+    # 1 - w_ii / d_i is written as the other edges' share of the degree, which is never negative
+    rows = slice(0, A.shape[0])
+    diagonal = np.divide(sums, d[rows], out=np.zeros(A.shape[0]), where=connected[rows])
+    scale = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=connected)
+    return diagonal, values * (np.repeat(scale[rows], np.diff(A.indptr)) * scale[A.indices])
+
+
+def _without_loops(W: sparse.csr_array) -> sparse.csr_array:
+    """Return the off-diagonal part; self-loops are in the degrees already."""
+    loops = W.diagonal()
+    return (W - sparse.diags_array(loops)).tocsr() if loops.any() else W
+
+
+def _combinatorial(W: sparse.csr_array) -> sparse.csr_array:
+    """Return D - W of weights without self-loops."""
+    return (sparse.diags_array(W.sum(axis=1)) - W).tocsr()
+
+
+def _normalized(W: sparse.csr_array, d: FloatArray) -> sparse.csr_array:
+    """Return I - D^{-1/2} W D^{-1/2}, zero where the degree is zero, symmetric to the last bit."""
+    A = W.copy()
+    diagonal, A.data = normalized_entries(A, d, d.max(initial=0.0))
+    return (sparse.diags_array(diagonal) - A).tocsr()
+
+
+def _given_laplacian(matrix: Any, kind: LaplacianKind) -> tuple[sparse.csr_array, FloatArray, float]:
+    """Return a given Laplacian, exactly symmetric, the degrees, and a certain lower bound of its spectrum.
+
+    It must be one of its kind: the diagonal fits to the other entries, relative to the matrix's own scale and
+    precision, and no eigenvalue is negative by more than rounding of the entries.
+    """
+    given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
+        raise ValueError(f"`matrix` must be square and not empty, got shape {given.shape}")
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"`matrix` must hold real numbers, got dtype {given.dtype}")
+    eps = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps)
+    given = sparse.csr_array(given, dtype=np.float64)
+    diagonal = given.diagonal()
+    W = _weights_of(given, diagonal, single=bool(eps > np.finfo(np.float64).eps))
+    row_lengths = np.diff(W.indptr)
+    expected = W.sum(axis=1) if kind == "combinatorial" else (row_lengths > 0).astype(np.float64)
+    allowed = np.maximum(_DIAGONAL_TOLERANCE, (row_lengths + 8) * eps) * float(np.abs(diagonal).max())
+    _check_diagonal(diagonal, expected, allowed, kind)
+    if kind == "combinatorial":
+        rounding = float(((row_lengths + 8) * np.abs(diagonal)).max()) * float(np.finfo(np.float64).eps)
+        if (np.abs(diagonal - expected) <= rounding).all():  # nothing but the rounding of sums
+            return _combinatorial(W), expected, 0.0
+        # by Gershgorin no eigenvalue is below the smallest row sum
+        lmin = min(float((diagonal - expected).min()) - rounding, 0.0)
+    else:
+        lmin = min(1 - spectral_radius_bound(W) + float((diagonal - expected).min(initial=0.0)), 0.0)
+        if lmin < -max(_SPECTRUM_TOLERANCE, (int(row_lengths.max()) + 8) * eps):
+            raise ValueError(
+                "`matrix` is no normalized Laplacian, or it could not be seen to be one: I - matrix must have no "
+                f"eigenvalue above 1, and it may have one of {1 - lmin:.10g}; give the adjacency matrix to "
+                "cayleygsp.laplacian instead"
+            )
+    return (sparse.diags_array(diagonal) - W).tocsr(), expected, lmin
+
+
+def _weights_of(given: sparse.csr_array, diagonal: FloatArray, *, single: bool) -> sparse.csr_array:
+    """Return the weights that stand beside the diagonal; the precision decides how symmetric they must be."""
+    _reject_entries(given, ~np.isfinite(given.data), "finite")
+    off = (sparse.diags_array(diagonal) - given).tocsr()
+    _reject_entries(-off, off.data < 0, "at most 0 beside its diagonal")
+    try:
+        return as_adjacency(off.astype(np.float32) if single else off, name="matrix")
+    except AsymmetryError:  # which tells the entries with the other sign
+        difference = np.abs(off - off.T).tocoo()
+        worst = int(np.argmax(difference.data))
+        i, j = int(difference.row[worst]), int(difference.col[worst])
+        raise AsymmetryError(
+            f"`matrix` must be symmetric, got matrix[{i}, {j}] = {given[i, j]} but matrix[{j}, {i}] = {given[j, i]}"
+        ) from None
+
+
+def _reject_entries(matrix: sparse.csr_array, wrong: Array, expected: str) -> None:
+    """Raise if a stored entry is wrong."""
+    if wrong.any():
+        entry, k = matrix.tocoo(), int(np.argmax(wrong))
+        raise ValueError(f"`matrix` must be {expected}, got matrix[{entry.row[k]}, {entry.col[k]}] = {entry.data[k]}")
+
+
+def _check_diagonal(diagonal: FloatArray, expected: FloatArray, allowed: FloatArray, kind: LaplacianKind) -> None:
+    excess = np.abs(diagonal - expected) - allowed
+    worst = int(np.argmax(excess))
+    if excess[worst] > 0:
+        raise ValueError(
+            f"`matrix` is no {kind} Laplacian: expected {expected[worst]:.15g} on the diagonal of vertex {worst}, got "
+            f"{diagonal[worst]:.15g}, which differs by more than the {allowed[worst]:.2g} that rounding explains"
+        )
+
+
+# Squares of degrees up to this, and of one over it, are numbers with all their digits.
+_LARGEST_DEGREE = 1e150

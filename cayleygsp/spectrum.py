@@ -96,30 +96,8 @@ def spectral_radius_bound(A: sparse.csr_array) -> float:
     return rounded_up(best, longest_row)
 
 
-def lanczos_bound(
-    L: sparse.csr_array, n_steps: int, rng: np.random.Generator, *, floor: float, at_least: float, at_most: float
-) -> LanczosBound:
-    """Look for the largest eigenvalue; without reorthogonalisation extreme Ritz values stay right.
-
-    Parameters
-    ----------
-    L : sparse.csr_array
-        A symmetric matrix.
-    n_steps : int
-        The most products to spend. The run stops when the residual is 1e-4 of the Ritz value.
-    rng : numpy.random.Generator
-        For the start vector.
-    floor : float
-        A bound of what rounding does to a product with a vector of norm one.
-    at_least, at_most : float
-        Bounds of the eigenvalue that are known already.
-    """
-    steps = _lanczos_steps(L, rng)
-    return bound_by_ritz(steps, min(n_steps, L.shape[0]), floor=floor, at_least=at_least, at_most=at_most)
-
-
-def _lanczos_steps(L: sparse.csr_array, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
-    """Yield the entries on and beside the diagonal of the tridiagonal matrix, step by step."""
+def lanczos_steps(L: sparse.csr_array, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
+    """Yield what a Lanczos run on a symmetric matrix puts on and beside the diagonal of the tridiagonal matrix."""
     n = L.shape[0]
     v = rng.standard_normal(n)
     v /= np.linalg.norm(v)
@@ -137,16 +115,18 @@ def _lanczos_steps(L: sparse.csr_array, rng: np.random.Generator) -> Iterator[tu
 def bound_by_ritz(
     steps: Iterator[tuple[float, float]], n_steps: int, *, floor: float, at_least: float, at_most: float
 ) -> LanczosBound:
-    """Bound the largest eigenvalue by the steps of a Lanczos run.
+    """Bound the largest eigenvalue by a Lanczos run: without reorthogonalisation extreme Ritz values stay right.
 
     Parameters
     ----------
     steps : iterator of tuple
         The entries on and beside the diagonal of the tridiagonal matrix; no more are taken than are needed.
     n_steps : int
-        The most steps to take.
-    floor, at_least, at_most : float
-        As for :func:`lanczos_bound`.
+        The most steps to take. The run stops when the residual is 1e-4 of the Ritz value.
+    floor : float
+        A bound of what rounding does to a product with a vector of norm one.
+    at_least, at_most : float
+        Bounds of the eigenvalue that are known already.
     """
     alphas: list[float] = []
     betas: list[float] = []

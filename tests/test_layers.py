@@ -33,7 +33,7 @@ LAYERS = (
     {"_typing", "_validation", "_memory", "_files", "_text", "_format", "_rounding"},
     {"graph", "gallery", "io"},
     {"engine"},
-    {"spectrum", "eigenbasis", "laplacian_matrices", "laplacians"},
+    {"spectrum", "eigenbasis", "laplacians"},
     {"responses"},
     {"bounds"},
     {"methods"},

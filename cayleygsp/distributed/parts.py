@@ -25,7 +25,7 @@ from scipy import sparse
 
 from cayleygsp._typing import FloatArray, IntArray, LaplacianKind
 from cayleygsp.engine.packed import KernelGraph, prepare_graph
-from cayleygsp.laplacian_matrices import normalized_entries
+from cayleygsp.laplacians import normalized_entries
 
 
 @dataclass(frozen=True, eq=False)

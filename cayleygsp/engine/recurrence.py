@@ -182,8 +182,8 @@ def advance_rows(
     tuple of ndarray
         The blocks of the last two degrees, the older one first: those that were given, overwritten.
     """
-    steps = {"before": before, "limits": limits.astype(np.uint64), "n_threads": n_threads}
-    return _run_steps(_loops()[0].sum_degrees, graph, lmax, coeffs.astype(graph.dtype), blocks, limits.size, **steps)
+    loop, a = _loops()[0].sum_degrees, coeffs.astype(graph.dtype)
+    return _run_steps(loop, graph, lmax, a, blocks, limits.size, before, limits.astype(np.uint64), n_threads)
 
 
 def advance_adjoint_rows(
@@ -215,10 +215,8 @@ def advance_adjoint_rows(
     tuple of ndarray
         As from :func:`advance_rows`.
     """
-    a, steps = np.ascontiguousarray(coeffs.T, graph.dtype), {"before": before, "limits": limits.astype(np.uint64)}
-    return _run_steps(
-        _loops()[0].sum_degrees_adjoint, graph, lmax, a, blocks, limits.size, n_threads=n_threads, **steps
-    )
+    loop, a = _loops()[0].sum_degrees_adjoint, np.ascontiguousarray(coeffs.T, graph.dtype)
+    return _run_steps(loop, graph, lmax, a, blocks, limits.size, before, limits.astype(np.uint64), n_threads)
 
 
 def _run_steps(
@@ -228,7 +226,6 @@ def _run_steps(
     coeffs: Array,
     blocks: tuple[Array, Array, Array],
     n_steps: int,
-    *,
     before: int = 0,
     limits: Array = _NO_LIMITS,
     n_threads: int | None = None,
