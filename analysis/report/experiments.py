@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from analysis._script import Document
+from matplotlib.figure import Figure
+
 from cayleygsp._html import Picture, Section, Table
 
 
 def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, Any]]:
-    """Return the small forms of the paper's experiments and of its timing study.
+    """Return the small forms of the paper's experiments and of its timing study, and their numbers.
 
-    Parameters
-    ----------
-    argv : sequence of str
-        What all scripts are called with besides ``--quick``.
+    ``argv`` is what all scripts are called with besides ``--quick``.
     """
     from analysis import community, complexity, cora, mnist, movielens
 
@@ -26,121 +24,71 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
         _, cited = cora.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
-    numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
-    numbers |= {"mnist": digits["rows"], "cora": cited["rows"]}
-    sections = [_learning(trained), _timing(timed), _digits(digits), _citations(cited), _completion(completed)]
-    return sections, numbers
-
-
-def _learning(trained: Document) -> Section:
-    from analysis import community
-
-    config = trained["config"]
-    return Section(
-        "The paper's first experiment, in small",
-        [
+    taught, drawn = trained["config"], digits["config"]
+    kind = "generated digits" if drawn["data"] == "drawn" else "digits of MNIST"
+    sections = [
+        _section(
+            "community",
+            "The paper's first experiment, in small",
             f"Which of 15 communities is a noisy step signal on? One convolution with {community.N_FEATURES} features, "
-            f"the mean over the vertices and a softmax, trained on {config['n_train']} signals; test accuracy in %, "
+            f"the mean over the vertices and a softmax, trained on {taught['n_train']} signals; test accuracy in %, "
             f"mean and deviation over {trained['n_runs']} runs. The whole protocol is python -m analysis.community.",
-        ],
-        [
-            Picture.from_figure(
-                "community",
-                community.draw(trained),
-                "Accuracy over order for all methods, learned filters, and learned zooms over the spectral gap.",
-                "From above: test accuracy over the order, four learned filters of each kind, and the learned zooms.",
-            )
-        ],
-        Table(*community.table(trained)),
-        community.findings(trained),
-    )
-
-
-def _timing(timed: Document) -> Section:
-    from analysis import complexity
-
-    return Section(
-        "Time of a layer, in small",
-        [
+            community.draw(trained),
+            "Accuracy over order for all methods, learned filters, and learned zooms over the spectral gap.",
+            "From above: test accuracy over the order, four learned filters of each kind, and the learned zooms.",
+            community.table(trained),
+            community.findings(trained),
+        ),
+        _section(
+            "complexity",
+            "Time of a layer, in small",
             "Mean time of a training step and its ratio to ChebNet, in brackets the paper's ratio and the difference. "
             "Sizes are too small for the ratios to mean much: the whole study is python -m analysis.complexity.",
-        ],
-        [
-            Picture.from_figure(
-                "complexity",
-                complexity.draw(timed),
-                "Times and ratios over order and size, test above training.",
-                "Time of one step over the order, its ratio to ChebNet, and its time over the size of the graph; test "
-                "above training.",
-            )
-        ],
-        Table(*complexity.table(timed["by_order"], "training", "order")),
-    )
-
-
-def _completion(completed: Document) -> Section:
-    from analysis import movielens
-
-    return Section(
-        "Matrix completion, in small",
-        [
+            complexity.draw(timed),
+            "Times and ratios over order and size, test above training.",
+            "Time of one step over the order, its ratio to ChebNet, and its time over the size of the graph; test "
+            "above training.",
+            complexity.table(timed["by_order"], "training", "order"),
+        ),
+        _section(
+            "mnist",
+            "Digits on the graph of the pixels, in small",
+            f"Two convolutions on the graph of the pixels with Graclus pooling, trained on {drawn['n_train']} "
+            f"{kind} for {drawn['epochs']} epochs. The whole protocol is python -m analysis.mnist.",
+            mnist.draw(digits),
+            "Loss and validation error along the training, learned filters on the grid and their responses.",
+            "Above, loss and validation error; below, for each network, filters of the first layer on the grid and "
+            "responses of both layers.",
+            mnist.accuracy_table(digits),
+            mnist.findings(digits),
+        ),
+        _section(
+            "cora",
+            "Citation network, in small",
+            "Papers are classified by their words and by whom they cite. The graph is generated and the training "
+            "short; that of the paper is python -m analysis.cora.",
+            cora.draw(cited),
+            "Test accuracy of every network.",
+            "Test accuracy in % of every network: dots are runs, the black dot their mean.",
+            cora.accuracy_table(cited),
+        ),
+        _section(
+            "movielens",
+            "Matrix completion, in small",
             "Ratings that groups of users give to groups of movies are completed with a graph of each side, by a "
             f"recurrent network trained for {completed['config']['steps']} steps and by methods without networks. The "
-            "problem is drawn; that of the paper is python -m analysis.movielens.",
-        ],
-        [
-            Picture.from_figure(
-                "movielens",
-                movielens.draw(completed),
-                "Error over the steps of the training, and the error of every method.",
-                "Left, the error over the training steps; right, the error of the chosen networks and of the others.",
-            )
-        ],
-        Table(*movielens.error_table(completed)),
-    )
+            "problem is generated; that of the paper is python -m analysis.movielens.",
+            movielens.draw(completed),
+            "Error over the steps of the training, and the error of every method.",
+            "Left, the error over the training steps; right, the error of the chosen networks and of the others.",
+            movielens.error_table(completed),
+        ),
+    ]
+    numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
+    return sections, numbers | {"mnist": digits["rows"], "cora": cited["rows"]}
 
 
-def _citations(classified: Document) -> Section:
-    from analysis import cora
-
-    return Section(
-        "Citation network, in small",
-        [
-            "Papers are classified by their words and by whom they cite. The graph is drawn and the training short; "
-            "that of the paper is python -m analysis.cora.",
-        ],
-        [
-            Picture.from_figure(
-                "cora",
-                cora.draw(classified),
-                "Test accuracy of every network.",
-                "Test accuracy in % of every network: dots are runs, the black dot their mean.",
-            )
-        ],
-        Table(*cora.accuracy_table(classified)),
-    )
-
-
-def _digits(classified: Document) -> Section:
-    from analysis import mnist
-
-    config = classified["config"]
-    digits = "drawn digits" if config["data"] == "drawn" else "digits of MNIST"
-    return Section(
-        "Digits on the graph of the pixels, in small",
-        [
-            f"Two convolutions on the graph of the pixels with Graclus pooling, trained on {config['n_train']} "
-            f"{digits} for {config['epochs']} epochs. The whole protocol is python -m analysis.mnist.",
-        ],
-        [
-            Picture.from_figure(
-                "mnist",
-                mnist.draw(classified),
-                "Loss and validation error along the training, learned filters on the grid and their responses.",
-                "Above, loss and validation error; below, for each network, filters of the first layer on the grid and "
-                "responses of both layers.",
-            )
-        ],
-        Table(*mnist.accuracy_table(classified)),
-        mnist.findings(classified),
-    )
+def _section(
+    name: str, title: str, text: str, figure: Figure, alt: str, caption: str, table: Any, findings: Sequence[str] = ()
+) -> Section:
+    return Section(title, [text], [Picture.from_figure(name, figure, alt, caption)], Table(*table), findings)

@@ -1,4 +1,4 @@
-"""One filter, applied by every method."""
+"""One filter, applied by every method: measured errors, certified bounds, and what they show in words."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis.report.findings import describe_runs
-from analysis.report.runs import Run
-from analysis.report.spectrum import Spectrum
+from analysis.report.graph import Spectrum
 from cayleygsp import plotting
 from cayleygsp._format import format_bound, format_measured, format_tol
 from cayleygsp._html import Picture, Section, Table, new_figure
@@ -26,6 +26,29 @@ DEFAULT_TOL = 1e-6
 
 # About what rounding does to the dense reference: some units of roundoff.
 REFERENCE_ERROR = 1e-14
+
+
+@dataclass(frozen=True)
+class Run:
+    """One filter applied by one method; errors are relative to gain times norm of the signal, times in seconds."""
+
+    method: str
+    setting: str
+    tol: float
+    n_iter: int | None
+    n_matvecs: int
+    prepare_seconds: float
+    apply_seconds: float
+    measured_error: float
+    certified_bound: float
+    converged: bool
+    used: str
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """Method and setting."""
+        return f"{self.method}, {self.setting}" if self.setting else self.method
 
 
 def settings(quick: bool) -> list[tuple[Method, float, int | None]]:
@@ -73,19 +96,8 @@ def run_method(
     )
 
 
-def draw_errors(runs: Sequence[Run]) -> Figure:
-    """Draw measured error and certified bound of every run."""
-    figure = new_figure(0.9 + 0.27 * len(runs))
-    notes = [f"{run.n_matvecs:,} passes" for run in runs]
-    measured, bounds = [run.measured_error for run in runs], [run.certified_bound for run in runs]
-    plotting.error_bars(
-        [run.name for run in runs], measured, bounds, floor=REFERENCE_ERROR, notes=notes, ax=figure.subplots()
-    )
-    return figure
-
-
-def methods_section(runs: Sequence[Run]) -> Section:
-    """Return the section that compares the methods."""
+def methods_section(runs: Sequence[Run]) -> tuple[Section, dict[str, Any]]:
+    """Return the section that compares the methods, and its numbers."""
     text = (
         "The same filter on the same noisy signal by every method. A pass is one product of the Laplacian with the "
         "signal. Errors are ‖y − g(Δ)f‖ / (sup|g| ‖f‖): measured against a dense eigendecomposition by numpy, which is "
@@ -93,16 +105,8 @@ def methods_section(runs: Sequence[Run]) -> Section:
         f"that. A run has converged if the bound is within the tolerance ({format_tol(DEFAULT_TOL)} where none is "
         "given). Times are from this machine; preparation starts from the adjacency matrix."
     )
-    header = [
-        "method",
-        "setting",
-        "passes",
-        "prepare, ms",
-        "apply, ms",
-        "measured error",
-        "certified bound",
-        "converged",
-    ]
+    header = ["method", "setting", "passes", "prepare, ms", "apply, ms"]
+    header += ["measured error", "certified bound", "converged"]
     rows = [
         [
             run.method,
@@ -116,11 +120,77 @@ def methods_section(runs: Sequence[Run]) -> Section:
         ]
         for run in runs
     ]
+    figure = new_figure(0.9 + 0.27 * len(runs))
+    plotting.error_bars(
+        [run.name for run in runs],
+        [run.measured_error for run in runs],
+        [run.certified_bound for run in runs],
+        floor=REFERENCE_ERROR,
+        notes=[f"{run.n_matvecs:,} passes" for run in runs],
+        ax=figure.subplots(),
+    )
     picture = Picture.from_figure(
         "methods",
-        draw_errors(runs),
+        figure,
         "For each method a dot, the measured error, left of a bar's end, the certified bound.",
         "Measured errors (dots) and certified bounds (ends of the bars), with the passes over the graph at the right. "
         "A bound above 1 certifies nothing.",
     )
-    return Section("One filter, every method", [text], [picture], Table(header, rows, n_text=2), describe_runs(runs))
+    table = Table(header, rows, n_text=2)
+    section = Section("One filter, every method", [text], [picture], table, describe_runs(runs))
+    return section, {"methods": [asdict(run) for run in runs]}
+
+
+def describe_runs(runs: Sequence[Run]) -> list[str]:
+    """Return in words what the numbers show; every statement is computed."""
+    auto = next(run for run in runs if run.method == "auto")
+    chosen = f"The automatic choice was {auto.used} ({auto.reason})."
+    return [f"{_bounds_text(runs)} {_jacobi_text(runs)}", f"{_tolerance_text(runs)} {chosen}"]
+
+
+def _bounds_text(runs: Sequence[Run]) -> str:
+    n_below = sum(run.measured_error <= run.certified_bound for run in runs)
+    useless = [run.name for run in runs if run.certified_bound >= 1]
+    first = f"The measured error is below the certified bound in {n_below} of {len(runs)} rows."
+    if not useless:
+        return first
+    *others, last = useless
+    named = f"{'; '.join(others)} and {last}" if others else last
+    return f"{first} A bound of 1 or more certifies nothing; that is so for {named}."
+
+
+def _jacobi_text(runs: Sequence[Run]) -> str:
+    jacobi = [run for run in runs if run.method == "jacobi"]
+    best = min(jacobi, key=lambda run: run.measured_error)
+    cheb = next(run for run in runs if run.method == "chebyshev" and run.tol == best.tol)
+    sentences = [
+        f"The most accurate Jacobi run, K = {best.n_iter}, takes {_times(best.n_matvecs, cheb.n_matvecs)} the passes "
+        f"of Chebyshev with tolerance {format_tol(cheb.tol)} ({best.n_matvecs:,} against {cheb.n_matvecs:,}), and its "
+        f"error is {_times(best.measured_error, cheb.measured_error)} that of Chebyshev."
+    ]
+    for few, many in pairwise(jacobi):
+        if many.measured_error > few.measured_error:
+            sentences.append(
+                f"More sweeps can make it worse: from K = {few.n_iter} to K = {many.n_iter} the error grows from "
+                f"{few.measured_error:.1e} to {many.measured_error:.1e}."
+            )
+            break
+    return " ".join(sentences)
+
+
+def _tolerance_text(runs: Sequence[Run]) -> str:
+    parts = []
+    for method in ("chebyshev", "multigrid"):
+        rows = [run for run in runs if run.method == method]
+        growth = _times(rows[-1].n_matvecs, rows[0].n_matvecs)
+        parts.append(f"{method} {growth} the passes ({rows[-1].n_matvecs:,} against {rows[0].n_matvecs:,})")
+    tolerances = [run.tol for run in runs if run.method == "chebyshev"]
+    first, last = format_tol(tolerances[0]), format_tol(tolerances[-1])
+    return f"Going from tolerance {first} to {last} costs {' and '.join(parts)}."
+
+
+def _times(a: float, b: float) -> str:
+    """Write a/b as a factor with two digits, as whole numbers from 10 on."""
+    ratio = a / b if b else math.inf
+    digits = f"{float(f'{ratio:.2g}'):,.0f}" if 10 <= ratio < 1e5 else f"{ratio:.2g}"
+    return f"{digits} times"

@@ -5,24 +5,28 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from analysis._script import now
+from analysis._script import now, package_versions
 from analysis.report import experiments, methods
-from analysis.report.denoising import compute_denoising, denoising_section
-from analysis.report.numbers import collect_numbers, footer
+from analysis.report.denoising import NOISE, denoising_section, noisy_signal
+from analysis.report.graph import N_KEPT, RIDGE, compute_spectrum, filter_section, fit_low_pass, graph_section
 from analysis.report.parts import parts_section, run_in_parts
-from analysis.report.response import filter_section, fit_low_pass
-from analysis.report.spectrum import compute_spectrum, graph_section
-from analysis.report.study import study_graph
 from cayleygsp._files import write_files
 from cayleygsp._format import format_tol
 from cayleygsp._html import Section, render_page
 from cayleygsp.cli.outputs import progress
 from cayleygsp.explorer import NamedFilter, explorer_page
+from cayleygsp.report.bounds import bounds_section
+from cayleygsp.report.design import design_section
+from cayleygsp.report.frequencies import density_section, find_frequencies
+from cayleygsp.report.localization import decay_section
+from cayleygsp.report.page import joined
+from cayleygsp.report.zoom import zoom_section
 from cayleygsp.responses.cayley import as_cayley
+
+ZOOMS = (0.1, 1.0, 10.0)
 
 
 def write_report(folder: Path, sections: Sequence[Section], numbers: Any, foot: dict[str, str], explorer: str) -> Path:
@@ -46,45 +50,54 @@ def make_report(args: argparse.Namespace, step: Callable[[str], None]) -> Path:
     """Compute, draw and write; ``step`` is told what begins."""
     step("spectrum of the graph")
     spectrum = compute_spectrum(args.seed)
+    L = spectrum.laplacian
     step("fit of the filter")
     fits = fit_low_pass(spectrum)
     polynomial = as_cayley(fits["Cayley"].polynomial)
     step("noisy signal")
-    denoising = compute_denoising(spectrum, polynomial, args.seed)
+    community, clean, noisy = noisy_signal(spectrum.graph, args.seed)
     runs = []
     for method, tol, n_iter in methods.settings(args.quick):
         step(f"method {method}, " + (f"tol = {format_tol(tol)}" if n_iter is None else f"K = {n_iter}"))
-        runs.append(methods.run_method(spectrum, polynomial, denoising.noisy, method, tol, n_iter))
+        runs.append(methods.run_method(spectrum, polynomial, noisy, method, tol, n_iter))
     step("the graph in parts")
-    in_parts = run_in_parts(spectrum, polynomial, denoising.noisy)
-    step("bounds and localization")
-    (density, zoom, design, bounds, decay), more = study_graph(spectrum, fits, denoising.noisy)
-    more |= {"parts": [asdict(run) for run in in_parts]}
+    in_parts = run_in_parts(spectrum, polynomial, noisy)
     small_forms: list[Section] = []
     if not args.quick:
         step("small forms of the experiments")
         small_forms, small = experiments.experiment_sections(["--seed", str(args.seed)])
-        more |= {"experiments": small}
-    step("pictures")
-    sections = [
-        graph_section(spectrum),
-        density,
-        zoom,
-        design,
-        filter_section(spectrum, polynomial),
-        denoising_section(spectrum, denoising),
-        methods.methods_section(runs),
-        parts_section(in_parts),
-        bounds,
-        decay,
-        *small_forms,
-    ]
+    step("pictures, bounds and localization")
+    frequencies = find_frequencies(L)
+    sections, numbers = joined(
+        [
+            graph_section(spectrum),
+            density_section(frequencies),
+            zoom_section(frequencies, ZOOMS, N_KEPT),
+            design_section(fits, frequencies),
+            filter_section(spectrum, polynomial),
+            denoising_section(spectrum, polynomial, community, clean, noisy),
+            methods.methods_section(runs),
+            parts_section(in_parts),
+            bounds_section(L, polynomial, noisy, methods.SWEEPS, methods.SWEEPS[-1]),
+            decay_section(L, polynomial),
+            *((section, {}) for section in small_forms),
+        ]
+    )
     step("files")
-    date = now()
-    numbers = collect_numbers(args, date, spectrum, polynomial, denoising, runs, more)
+    date, versions = now(), package_versions()
+    foot = {
+        "Seed": str(args.seed),
+        "Settings": f"{'quick' if args.quick else 'full'} run, order {polynomial.order}, zoom {polynomial.zoom:.6g}, "
+        f"ridge {RIDGE:g}, noise {NOISE:g}",
+        "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+        "Date": date,
+    }
+    numbers = {"date": date, "seed": args.seed, "quick": args.quick, "versions": versions, **numbers}
+    if small_forms:
+        numbers["experiments"] = small
     own = NamedFilter("the low pass of the report", polynomial)
-    explorer = explorer_page(spectrum.graph, spectrum.laplacian, filters=[own], rng=args.seed)
-    return write_report(args.out, sections, numbers, footer(args, date, polynomial), explorer)
+    explorer = explorer_page(spectrum.graph, L, filters=[own], rng=args.seed)
+    return write_report(args.out, sections, numbers, foot, explorer)
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -117,7 +130,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the report and print where it is."""
     args = parse_arguments(argv)
-    with progress(7 + (not args.quick) + len(methods.settings(args.quick))) as step:
+    with progress(6 + (not args.quick) + len(methods.settings(args.quick))) as step:
         path = make_report(args, step)
     print(path)
     return 0

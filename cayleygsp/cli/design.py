@@ -72,7 +72,7 @@ def design_command(
 
         def content(ending: str) -> Any:
             if ending == ".png":
-                return draw_fits(goal, fits, frequencies)
+                return draw_fits(fits, frequencies)
             return json_text(numbers) if ending == ".json" else _coefficients(fits["Cayley"], ending)
 
         results.write(content)

@@ -93,21 +93,21 @@ def fit_table(fits: Mapping[str, Fit]) -> Table:
     return Table(header, rows)
 
 
-def draw_fits(target: Target, fits: Mapping[str, Fit], frequencies: Frequencies | None) -> Figure:
+def draw_fits(fits: Mapping[str, Fit], frequencies: Frequencies | None) -> Figure:
     """Draw a target and the responses fitted to it over the logarithm of frequency."""
     from cayleygsp import plotting
 
-    figure = new_figure(3.2)
+    figure, first = new_figure(3.2), next(iter(fits.values()))
     points = None if frequencies is None else frequencies.points()
     named = {f"{name}, order {fit.polynomial.order}": fit for name, fit in fits.items()}
-    lmax = next(iter(fits.values())).lmax
-    plotting.fit(target, named, lmax, eigenvalues=points, log=True, ax=figure.subplots())
+    plotting.fit(first.target, named, first.lmax, eigenvalues=points, log=True, ax=figure.subplots())
     return figure
 
 
-def design_section(target: Target, fits: Mapping[str, Fit], frequencies: Frequencies) -> tuple[Section, dict[str, Any]]:
-    """Return the section on a Cayley and a Chebyshev fit with as many parameters, and its numbers."""
+def design_section(fits: Mapping[str, Fit], frequencies: Frequencies) -> tuple[Section, dict[str, Any]]:
+    """Return the section on a Cayley and a Chebyshev fit of a named target, and its numbers."""
     cayley, chebyshev = fits["Cayley"], fits["Chebyshev"]
+    target: Any = cayley.target
     places = [f"{place:.3g}" for place in target.features]
     where = f"that changes between λ = {places[0]} and {places[-1]}" if len(places) > 1 else f"at λ = {places[0]}"
     rests = ": no eigenvalues were computed, and what is said holds wherever they are."
@@ -119,7 +119,7 @@ def design_section(target: Target, fits: Mapping[str, Fit], frequencies: Frequen
     )
     picture = Picture.from_figure(
         "design",
-        draw_fits(target, fits, frequencies),
+        draw_fits(fits, frequencies),
         "A step over the logarithm of frequency, and two curves near it.",
         "Target and fits. In the grey band any value will do; marks at the foot are frequencies of the graph.",
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ FEW_ENTRIES = 2_000_000
 STEPS = ("graph", "frequencies", "zoom", "design", "bounds", "localization", "application")
 
 
-@dataclass(frozen=True, eq=False)
-class GraphReport:
+class GraphReport(NamedTuple):
     """The sections of a report and their numbers.
 
     Attributes
@@ -100,7 +98,7 @@ def report_on(
     if L.lmax == 0:
         no_edges = "There is no edge between two vertices: all frequencies are zero, and every filter is a number."
         parts.append((Section("No frequencies", [no_edges]), {}))
-        return _joined(parts)
+        return joined(parts)
     step("frequencies")
     frequencies = find_frequencies(L, generator)
     parts.append(density_section(frequencies))
@@ -110,7 +108,7 @@ def report_on(
     step("design")
     target = low_pass(frequencies)
     fits = compare_fits(target, r, L.lmax, frequencies.density)
-    parts.append(design_section(target, fits, frequencies))
+    parts.append(design_section(fits, frequencies))
     polynomial = as_cayley(fits["Cayley"].polynomial)
     signal = generator.standard_normal(L.n_vertices)
     step("bounds")
@@ -120,9 +118,10 @@ def report_on(
     parts.append(decay_section(L, polynomial))
     step("application")
     parts.append(application_section(L, polynomial, signal, TOLERANCES))
-    return _joined(parts)
+    return joined(parts)
 
 
-def _joined(parts: Sequence[tuple[Section, dict[str, Any]]]) -> GraphReport:
+def joined(parts: Sequence[tuple[Section, dict[str, Any]]]) -> GraphReport:
+    """Return sections and all of their numbers."""
     numbers = {name: value for _, of_section in parts for name, value in of_section.items()}
     return GraphReport(tuple(section for section, _ in parts), finite_numbers(numbers))

@@ -15,9 +15,8 @@ import pytest
 
 from analysis import community, complexity, cora, mnist, movielens, report
 from analysis.report import experiments, methods, script
-from analysis.report.findings import describe_runs
-from analysis.report.runs import Run
-from analysis.report.spectrum import compute_spectrum
+from analysis.report.graph import compute_spectrum
+from analysis.report.methods import Run, describe_runs
 from cayleygsp._files import write_files
 from cayleygsp._format import format_measured
 from cayleygsp._html import Section
@@ -29,22 +28,21 @@ PICTURES += ("response", "denoising", "methods", "bounds", "decay")
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """Run the script once; return its folder, what it printed, and the sections that take most of its time."""
+    """Run the script once; return its folder, what it printed, and the section that takes most of its time."""
     out = tmp_path_factory.mktemp("report") / "new" / "out"
-    printed, studies = io.StringIO(), []
-    study_graph = script.study_graph
+    printed, bounds = io.StringIO(), []
+    bounds_section = script.bounds_section
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-        patch.setattr(script, "study_graph", lambda *args: studies.append(study_graph(*args)) or studies[0])
+        patch.setattr(script, "bounds_section", lambda *args: bounds.append(bounds_section(*args)) or bounds[0])
         assert report.main(["--quick", "--out", str(out)]) == 0
-    return out, printed.getvalue(), studies[0]
+    return out, printed.getvalue(), bounds[0]
 
 
 @pytest.fixture
 def short(ran, monkeypatch, undrawn):
-    """Let the script compare few methods, draw nothing and take the sections on the graph from the run before."""
-    sections, more = ran[2]
+    """Let the script compare few methods, draw nothing and take the section on bounds from the run before."""
     monkeypatch.setattr(methods, "settings", lambda quick: SHORT)
-    monkeypatch.setattr(script, "study_graph", lambda *args: (sections, dict(more)))
+    monkeypatch.setattr(script, "bounds_section", lambda *args: ran[2])
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +172,7 @@ SHORT = [("chebyshev", 1e-3, None), ("chebyshev", 1e-6, None), ("multigrid", 1e-
 SHORT += [("jacobi", 1e-6, 100), ("auto", 1e-6, None)]
 
 
-@pytest.mark.parametrize(("module", "broken"), [(methods, "draw_errors"), (script, "write_files")])
+@pytest.mark.parametrize(("module", "broken"), [(methods, "describe_runs"), (script, "write_files")])
 def test_failing_run_leaves_an_earlier_report_as_it_was(tmp_path, monkeypatch, short, module, broken):
     (tmp_path / "report.html").write_text("earlier")
     (tmp_path / "graph.png").write_text("earlier too")

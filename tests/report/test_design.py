@@ -18,7 +18,7 @@ def test_the_section_says_where_the_distance_holds(graph, estimated):
     target = low_pass(frequencies)
     fits = compare_fits(target, 3, L.lmax, frequencies.density)
     assert ("distance, rms (estimated)" in fit_table(fits).header) == estimated
-    section, _ = design_section(target, fits, frequencies)
+    section, _ = design_section(fits, frequencies)
     assert fits["Cayley"].where in section.text[0]
 
 
