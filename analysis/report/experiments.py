@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from analysis._script import Document
 from cayleygsp._html import Picture, Section, Table
 
 
@@ -24,9 +25,19 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
         _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
         _, cited = cora.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
+    numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
+    numbers |= {"mnist": digits["rows"], "cora": cited["rows"]}
+    return _sections(trained, timed, digits, cited, completed), numbers
+
+
+def _sections(
+    trained: Document, timed: Document, digits: Document, cited: Document, completed: Document
+) -> list[Section]:
+    from analysis import community, complexity, cora, mnist, movielens
+
     taught, drawn = trained["config"], digits["config"]
     kind = "generated digits" if drawn["data"] == "drawn" else "digits of MNIST"
-    sections = [
+    return [
         _section(
             "community",
             "The paper's first experiment, in small",
@@ -84,8 +95,6 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
             movielens.error_table(completed),
         ),
     ]
-    numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
-    return sections, numbers | {"mnist": digits["rows"], "cora": cited["rows"]}
 
 
 def _section(
