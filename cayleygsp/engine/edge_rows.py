@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -14,14 +14,45 @@ from cayleygsp.engine.compiling import compiled
 # What is wrong with edges.
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, TWO_GRAPHS = 1, 2, 3, 4
 
-# How rows are normalized.
+# How entries are normalized.
 PLAIN, SYMMETRIC, RANDOM_WALK = 0, 1, 2
 
 
+class EdgeRows(NamedTuple):
+    """Edges as the rows of a Laplacian.
+
+    Attributes
+    ----------
+    fault : int
+        What is wrong with the edges; 0 if nothing is. A negative weight leaves the rest right.
+    asymmetry : float
+        The largest relative difference between the sums of a random vector over the edges that end and that begin at
+        a vertex: rounding for a symmetric matrix.
+    indptr, indices, values : ndarray
+        The rows: edges that end at a vertex, with where they begin and their weights, divided by degrees as ``kind``
+        says. Self-loops stay as entries of value zero.
+    diagonal, degrees : ndarray, shape (n,)
+        The diagonal of the Laplacian, and the sums of the weights of the edges that begin at a vertex.
+    """
+
+    fault: int
+    asymmetry: float
+    indptr: Array
+    indices: Array
+    values: FloatArray
+    diagonal: FloatArray
+    degrees: FloatArray
+
+    @property
+    def matrix(self) -> tuple[Array, Array, FloatArray, FloatArray]:
+        """The Laplacian: indptr, indices, values and diagonal."""
+        return self.indptr, self.indices, self.values, self.diagonal
+
+
 def rows_of_edges(
-    sources: Array, targets: Array, weights: FloatArray, n: int, graphs: Array, *, keep_loops: bool
-) -> tuple[int, float, Array, Array, FloatArray, FloatArray, FloatArray]:
-    """Sort edges by the vertex where they end.
+    sources: Array, targets: Array, weights: FloatArray, n: int, graphs: Array, *, kind: int, keep_loops: bool
+) -> EdgeRows:
+    """Sort edges by the vertex where they end, and normalize them.
 
     Parameters
     ----------
@@ -33,27 +64,56 @@ def rows_of_edges(
         Number of vertices.
     graphs : ndarray of int64, shape (n,) or (0,)
         The graph of each vertex; none stands for one graph.
+    kind : int
+        :data:`PLAIN` weights, divided by the roots of the degrees of both ends (:data:`SYMMETRIC`), or by the degree of
+        where the edge begins (:data:`RANDOM_WALK`).
     keep_loops : bool
-        Whether self-loops count in the degrees. They stay as entries of weight zero in any case.
-
-    Returns
-    -------
-    fault : int
-        What is wrong with the edges; 0 if nothing is, and then the rest holds.
-    asymmetry : float
-        The largest relative difference between the sums of a random vector over the edges that end and that begin at
-        a vertex: rounding for a symmetric matrix.
-    indptr, indices, values : ndarray
-        The rows: edges that end at a vertex, with where they begin and their weights.
-    degrees, loops : ndarray, shape (n,)
-        Sums of the weights of the edges that begin at a vertex, and the self-loops in them.
+        Whether self-loops count in the degrees; without them, a normalized diagonal is 1 everywhere.
     """
     n_edges = sources.shape[0]
     whole = np.int32 if max(n_edges, n) < 2**31 else np.int64
     indptr, indices, values = np.zeros(n + 1, whole), np.empty(n_edges, whole), np.empty(n_edges)
-    degrees, loops = np.zeros(n), np.zeros(n)
-    fault, asymmetry = _sort(sources, targets, weights, graphs, keep_loops, indptr, indices, values, degrees, loops)
-    return fault, asymmetry, indptr, indices, values, degrees, loops
+    degrees, loops, diagonal = np.zeros(n), np.zeros(n), np.empty(n)
+    fault = _sort(sources, targets, weights, graphs, indptr, indices, values, loops)
+    asymmetry = np.inf
+    if fault in (0, NEGATIVE):
+        asymmetry = _add_up(indptr, indices, values, degrees)
+        _normalize(kind, keep_loops, indptr, indices, values, degrees, loops, diagonal)
+    return EdgeRows(fault, asymmetry, indptr, indices, values, diagonal, degrees)
+
+
+@compiled()
+def _sort(sources, targets, weights, graphs, indptr, indices, values, loops):  # type: ignore[no-untyped-def]
+    """Fill the rows and the self-loops, whose entries become zero; return what is wrong."""
+    n, n_edges = loops.shape[0], sources.shape[0]
+    weighted, many = weights.shape[0] > 0, graphs.shape[0] > 0
+    fault = 0
+    for e in range(n_edges):
+        s, t = sources[e], targets[e]
+        if s < 0 or s >= n or t < 0 or t >= n:
+            return OUT_OF_RANGE
+        if many and graphs[s] != graphs[t]:
+            fault = TWO_GRAPHS
+        indptr[t + 1] += 1
+    place = np.empty(n, np.int64)
+    for i in range(n):
+        place[i] = indptr[i]
+        indptr[i + 1] += indptr[i]
+    for e in range(n_edges):
+        s, t = sources[e], targets[e]
+        w = np.float64(weights[e]) if weighted else 1.0
+        if not np.isfinite(w):
+            return NOT_FINITE
+        if w < 0 and fault == 0:
+            fault = NEGATIVE
+        p = place[t]
+        place[t] = p + 1
+        indices[p] = s
+        values[p] = w
+        if s == t:
+            values[p] = 0.0
+            loops[t] += w
+    return fault
 
 
 @njit
@@ -66,85 +126,53 @@ def _noise(i):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _sort(sources, targets, weights, graphs, keep_loops, indptr, indices, values, degrees, loops):  # type: ignore[no-untyped-def]
-    """Fill the arrays; return what is wrong, and the asymmetry."""
-    n, n_edges = degrees.shape[0], sources.shape[0]
-    weighted, many = weights.shape[0] > 0, graphs.shape[0] > 0
-    fault = 0
-    for e in range(n_edges):
-        s, t = sources[e], targets[e]
-        if s < 0 or s >= n or t < 0 or t >= n:
-            return OUT_OF_RANGE, 0.0
-        if many and graphs[s] != graphs[t]:
-            fault = TWO_GRAPHS
-        indptr[t + 1] += 1
+def _add_up(indptr, indices, values, degrees):  # type: ignore[no-untyped-def]
+    """Set the degrees, without self-loops; return the asymmetry."""
+    n = degrees.shape[0]
+    noise, ending, beginning, size = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n)
     for i in range(n):
-        indptr[i + 1] += indptr[i]
-    noise, place = np.empty(n), np.empty(n, np.int64)
-    ending, beginning, size = np.zeros(n), np.zeros(n), np.zeros(n)
-    for i in range(n):
-        noise[i], place[i] = _noise(i), indptr[i]
-    for e in range(n_edges):
-        s, t = sources[e], targets[e]
-        w = np.float64(weights[e]) if weighted else 1.0
-        if not np.isfinite(w):
-            return NOT_FINITE, 0.0
-        if w < 0:
-            fault = NEGATIVE
-        p = place[t]
-        place[t] = p + 1
-        indices[p] = s
-        if s == t:
-            values[p] = 0.0
-            loops[t] += w
-            if keep_loops:
-                degrees[t] += w
-            continue
-        values[p] = w
-        degrees[s] += w
-        ending[t] += w * noise[s]
-        beginning[s] += w * noise[t]
-        size[t] += abs(w)
-        size[s] += abs(w)
+        noise[i] = _noise(i)
+    for t in range(n):
+        total = size_of_row = 0.0
+        for p in range(indptr[t], indptr[t + 1]):
+            s, w = indices[p], values[p]
+            degrees[s] += w
+            total += w * noise[s]
+            beginning[s] += w * noise[t]
+            size_of_row += abs(w)
+            size[s] += abs(w)
+        ending[t] = total
+        size[t] += size_of_row
     asymmetry = 0.0
     for i in range(n):
         if size[i] > 0:
             asymmetry = max(asymmetry, abs(ending[i] - beginning[i]) / size[i])
-    return fault, asymmetry
-
-
-def normalize_rows(kind: int, indptr: Array, indices: Array, values: FloatArray, degrees: FloatArray) -> None:
-    """Divide the values by the degrees: by the roots of both ends, or by that where the edge begins.
-
-    Parameters
-    ----------
-    kind : int
-        :data:`PLAIN`, :data:`SYMMETRIC` or :data:`RANDOM_WALK`.
-    indptr, indices, values : ndarray
-        The rows; values are changed.
-    degrees : ndarray, shape (n,)
-        Sums of the weights at each vertex; values beside a degree of zero become zero.
-    """
-    if kind != PLAIN:
-        _normalize(kind == SYMMETRIC, indptr, indices, values, degrees)
+    return asymmetry
 
 
 @compiled()
-def _normalize(symmetric, indptr, indices, values, degrees):  # type: ignore[no-untyped-def]
+def _normalize(kind, keep_loops, indptr, indices, values, degrees, loops, diagonal):  # type: ignore[no-untyped-def]
+    """Set the diagonal, divide the values by the degrees, those beside a degree of zero by none."""
     n = degrees.shape[0]
     top = 1e-300
     for i in range(n):
+        diagonal[i] = degrees[i]
+        if keep_loops:
+            degrees[i] += loops[i]
         top = max(top, abs(degrees[i]))
+    if kind == PLAIN:
+        return
     unit = 2.0 ** -np.ceil(np.log2(top))  # near the largest degree, so that nothing over- or underflows
     factor = np.zeros(n)
     for i in range(n):
         d = degrees[i] * unit
         if d != 0:
-            factor[i] = 1 / np.sqrt(d) if symmetric else 1 / d
+            factor[i] = 1 / np.sqrt(d) if kind == SYMMETRIC else 1 / d
+        diagonal[i] = (diagonal[i] / degrees[i] if degrees[i] > 0 else 0.0) if keep_loops else 1.0
     for i in range(n):
         for p in range(indptr[i], indptr[i + 1]):
             f = factor[indices[p]]
-            values[p] = values[p] * unit * (f * factor[i] if symmetric else f)
+            values[p] = values[p] * unit * (f * factor[i] if kind == SYMMETRIC else f)
 
 
 def largest_per_graph(values: FloatArray, graphs: Array) -> FloatArray:
@@ -227,21 +255,16 @@ def consecutive(labels: Array) -> Array:
     return np.asarray(np.unique(labels, return_inverse=True)[1])
 
 
-def rayleigh_bound(graph: tuple[Any, ...], graphs: Array, steps: int = 16) -> FloatArray:
+def rayleigh_bound(
+    indptr: Array, indices: Array, values: FloatArray, diagonal: FloatArray, graphs: Array, steps: int = 16
+) -> FloatArray:
     """Bound the largest eigenvalue of a symmetric matrix from below, for each vertex's graph, by Rayleigh quotients.
 
-    Parameters
-    ----------
-    graph : tuple
-        ``indptr``, ``indices``, ``values`` and ``diagonal`` of the matrix diag(diagonal) - W.
-    graphs : ndarray of int64, shape (n,) or (0,)
-        The graph of each vertex, numbered without gaps; none stands for one graph.
-    steps : int
-        Power steps from a random vector.
+    Parameters are those of :func:`guaranteed_bound`; W may be negative, and power steps start from a random vector.
     """
-    n = graph[3].shape[0]
+    n = diagonal.shape[0]
     label = graphs if graphs.shape[0] else np.zeros(n, np.int64)
-    lower = _rayleigh(*graph, label, int(label.max(initial=0)) + 1, steps)
+    lower = _rayleigh(indptr, indices, values, diagonal, label, int(label.max(initial=0)) + 1, steps)
     return np.asarray(lower[label])
 
 

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.graph.laplacian import GraphLaplacian
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors
 from cayleygsp.nn.modes import reject_learned_graph, uses_loops
 from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, order_of, zoom_of
 from cayleygsp.nn.ops.jacobi import DifferentiableSweeps

@@ -14,9 +14,7 @@ from torch import Tensor
 from torch_geometric.nn.conv import MessagePassing
 
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.graph.laplacian import GraphLaplacian
-from cayleygsp.nn.graph.scaled import ScaledLaplacian
-from cayleygsp.nn.graph.tensors import transposed_pattern
+from cayleygsp.nn.graph.laplacian import GraphLaplacian, ScaledLaplacian, transposed_pattern
 from cayleygsp.nn.layers import cayley_conv, cheb_conv
 from cayleygsp.nn.layers.base import GraphConv
 

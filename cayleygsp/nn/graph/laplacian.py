@@ -1,20 +1,97 @@
-"""The Laplacian of a graph, or of a batch of graphs, as constant tensors that move with a model."""
+"""Laplacians as tensors: of an undirected graph, which moves with a model, and the scaled one of any graph."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from cayleygsp._typing import LaplacianKind
+from cayleygsp.engine.edge_rows import rayleigh_bound
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.graph.build import asks_for_gradient, build_laplacian, entries_of_edges, laplacian_of_edges
-from cayleygsp.nn.graph.edges import as_edges, check_edges, given_lmax
-from cayleygsp.nn.graph.laplacian_state import check_given_lmax, check_state
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.build import LMAX_SLACK, SYMMETRY, parts_of_edges, sums_both_ways
 from cayleygsp.nn.modes import outside_inference
+
+# How much a given λ_max may be below a bound of the spectrum for recurrences to run backwards nevertheless.
+_SLACK = 1e-6
+
+
+class GraphTensors(NamedTuple):
+    """A graph in the form that the recurrences read.
+
+    Row i of the scaled matrix is ``scale[i] * (diagonal[i] * t[i] - sum(values * t[indices])) - t[i]``, the sum going
+    from ``indptr[i]`` to ``indptr[i + 1]``. A matrix that is not symmetric has in addition the rows of its transposed:
+    ``indptr_t``, ``indices_t``, and in ``order_t`` where each of their values stands among ``values`` (see
+    :func:`transposed_pattern`). The scale is the same for all vertices that are joined by edges.
+    """
+
+    indptr: Tensor
+    indices: Tensor
+    values: Tensor
+    diagonal: Tensor
+    scale: Tensor
+    indptr_t: Tensor | None = None
+    indices_t: Tensor | None = None
+    order_t: Tensor | None = None
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the matrix is its own transposed."""
+        return self.order_t is None
+
+    def tensors(self) -> list[Tensor]:
+        """Return the tensors that there are, as operations take them."""
+        return [t for t in self if t is not None]
+
+    def transposed(self) -> GraphTensors:
+        """Return the transposed matrix (which does not know of its own transposed)."""
+        if self.indptr_t is None or self.indices_t is None or self.order_t is None:
+            return self
+        return GraphTensors(self.indptr_t, self.indices_t, self.values[self.order_t], self.diagonal, self.scale)
+
+    def packed(self) -> tuple[Any, ...]:
+        """Return the same memory as the compiled loops want it: whole numbers without a sign, and the sum's sign."""
+        indptr, indices, values, diagonal, scale = (t.contiguous().numpy() for t in self[:5])
+        whole = (w.view(f"u{w.itemsize}") for w in (indptr, indices))
+        return (*whole, values, diagonal, values.dtype.type(-1), scale)
+
+    def to(self, dtype: torch.dtype) -> GraphTensors:
+        """Return the same in another precision."""
+        if self.values.dtype == dtype:
+            return self
+        return self._replace(values=self.values.to(dtype), diagonal=self.diagonal.to(dtype), scale=self.scale.to(dtype))
+
+    def rows(self) -> Tensor:
+        """Return the row of each value."""
+        return rows_of(self.indptr, self.indices)
+
+
+def transposed_pattern(indptr: Tensor, indices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return ``indptr_t``, ``indices_t`` and ``order_t`` of the transposed matrix, without asking the device.
+
+    Parameters
+    ----------
+    indptr, indices : Tensor, shapes (n + 1,) and (n_entries,)
+        Where the rows begin, and the columns.
+    """
+    rows = rows_of(indptr, indices)
+    order = torch.argsort(indices, stable=True)
+    indptr_t = torch.zeros_like(indptr)
+    # not bincount, which asks for the largest number
+    counts = torch.zeros(indptr.shape[0] - 1, dtype=torch.int64, device=indptr.device)
+    indptr_t[1:] = counts.scatter_add_(0, indices.long(), torch.ones_like(rows)).cumsum(0)
+    return indptr_t, rows[order].to(indices.dtype), order
+
+
+def rows_of(indptr: Tensor, indices: Tensor) -> Tensor:
+    """Return the row of each entry."""
+    counts = indptr.diff().long()
+    vertices = torch.arange(counts.shape[0], device=counts.device)
+    return torch.repeat_interleave(vertices, counts, output_size=indices.shape[0])
+
 
 NORMALIZATIONS: dict[str | None, LaplacianKind] = {"sym": "normalized", None: "combinatorial"}
 
@@ -171,28 +248,14 @@ class GraphLaplacian(nn.Module):
             If indices are out of range or not whole numbers, weights are negative or not finite, the graph is not
             undirected, or ``lambda_max`` is below an eigenvalue.
         """
-        normalization = check_normalization(normalization)
+        given = edge_weight, num_nodes, check_normalization(normalization), batch, lambda_max
         with outside_inference():
-            edge_index, edge_weight, num_nodes = as_edges(edge_index, edge_weight, num_nodes)
-            edge_weight, n = check_edges(edge_index, edge_weight, num_nodes, batch)
-            if dtype is None:
-                dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
-            build = build_laplacian if torch.compiler.is_compiling() else laplacian_of_edges
-            constant = None if edge_weight is None else edge_weight.detach()
-            indptr, indices, values, diagonal, lmax = build(edge_index, constant, n, normalization == "sym", batch)
-            scaling = None
-            if asks_for_gradient(edge_weight):
-                assert edge_weight is not None
-                order = torch.argsort(edge_index[0], stable=True)
-                values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order)
-                dtype = torch.float64  # gradients of entries almost cancel where the zoom is large
-            if lambda_max is not None:
-                scaling = given_lmax(lambda_max, lmax, batch)
-                check_given_lmax(scaling, (indptr, indices, values, diagonal), batch)
-                scaling = scaling.to(dtype)
-            bound = None if torch.compiler.is_compiling() else _largest(lmax)
-            numbers = values.to(dtype), diagonal.to(dtype), _not_below(lmax, dtype)
-            return cls(indptr, indices, *numbers, normalization, bound, scaling)
+            parts = parts_of_edges(edge_index, *given, undirected=True)
+            dtype = parts.dtype if dtype is None or parts.values.requires_grad else dtype
+            bound = None if torch.compiler.is_compiling() else _largest(parts.lmax)
+            numbers = parts.values.to(dtype), parts.diagonal.to(dtype), _not_below(parts.lmax, dtype)
+            scaling = None if parts.given is None else parts.given.to(dtype)
+            return cls(parts.indptr, parts.indices, *numbers, normalization, bound, scaling)
 
     @classmethod
     def from_data(cls, data: Any, *, normalization: str | None = "sym", dtype: Any = None) -> GraphLaplacian:
@@ -290,14 +353,9 @@ class GraphLaplacian(nn.Module):
 
     def dense(self) -> Tensor:
         """Return Δ as a dense matrix."""
-        rows = self._rows()
         L = torch.diag(self.diagonal)
-        return L.index_put_((rows, self.indices.long()), -self.values, accumulate=True)
-
-    def _rows(self) -> Tensor:
-        counts = self.indptr.diff().long()
-        vertices = torch.arange(self.n_vertices, device=counts.device)
-        return torch.repeat_interleave(vertices, counts, output_size=self.indices.shape[0])
+        places = rows_of(self.indptr, self.indices), self.indices.long()
+        return L.index_put_(places, -self.values, accumulate=True)
 
     def eigenbasis(self) -> tuple[Tensor, Tensor]:
         """Return all eigenvalues and eigenvectors, computed once in double precision (dense: for small graphs)."""
@@ -332,3 +390,133 @@ def _largest(lmax: Tensor) -> float | None:
     if lmax.device.type == "meta":
         return None
     return float(lmax.max()) if lmax.numel() else 0.0
+
+
+def check_state(state: Mapping[str, Tensor | None], n: int) -> None:
+    """Reject a state with indices out of range, a matrix that is not symmetric, or a bound that does not hold.
+
+    Parameters
+    ----------
+    state : mapping
+        Tensors by the names of the buffers. A part that is missing or of another size is left to torch, which says so.
+    n : int
+        Vertices of the Laplacian that it is loaded into.
+    """
+    wanted = [state.get(name) for name in ("indptr", "indices", "values", "diagonal", "lmax")]
+    parts = [part for part in wanted if part is not None and part.device.type != "meta"]
+    if len(parts) < 5:
+        return
+    indptr, indices, values, diagonal, lmax = (part.detach().cpu() for part in parts)
+    if (
+        indptr.shape != (n + 1,)
+        or any(part.shape != (n,) for part in (diagonal, lmax))
+        or indices.shape != values.shape
+    ):
+        return
+    counts = indptr.long().diff()
+    if int(indptr[0]) != 0 or int(indptr[-1]) != indices.numel() or bool((counts < 0).any()):
+        raise ValueError(f"`indptr` of the state must grow from 0 to {indices.numel()}, the number of its indices")
+    if indices.numel() and not 0 <= int(indices.min()) <= int(indices.max()) < n:
+        wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
+        raise ValueError(f"`indices` of the state must be between 0 and {n - 1}, got {wrong}")
+    for name, numbers in (("values", values), ("diagonal", diagonal), ("lmax", lmax)):
+        if not bool((torch.isfinite(numbers) & (numbers >= 0)).all()):
+            raise ValueError(f"`{name}` of the state must be finite and not negative")
+    there, back = sums_both_ways(rows_of(indptr, indices), indices.long(), values.double(), n)
+    if bool(((there - back).abs() > SYMMETRY * (there + back)).any()):
+        raise ValueError("`values` of the state must be those of a symmetric matrix")
+    matrix = (part.numpy() for part in (indptr, indices, values.double(), diagonal.double()))
+    labels = torch.unique(lmax, return_inverse=True)[1].numpy() if n else np.empty(0, np.int64)
+    lower = rayleigh_bound(*matrix, labels)
+    if bool((lmax.double().numpy() < lower * (1 - LMAX_SLACK)).any()):
+        raise ValueError("`lmax` of the state must not be below the largest eigenvalue")
+
+
+class ScaledLaplacian:
+    """A scaled Laplacian as :func:`cayleygsp.nn.ops.series.cheb_conv` takes it.
+
+    Attributes
+    ----------
+    graph : GraphTensors
+        The matrix, with its transposed if that is another.
+    normalization : {"sym", "rw", None}
+        Which Laplacian.
+    """
+
+    # the two directions of an edge have gradients of their own
+    tied = False
+
+    def __init__(self, graph: GraphTensors, normalization: str | None, *, bounded: bool = True) -> None:
+        self.graph, self.normalization, self._bounded = graph, normalization, bounded
+
+    @classmethod
+    def from_edge_index(
+        cls,
+        edge_index: Any,
+        edge_weight: Tensor | None,
+        n: int,
+        *,
+        normalization: str | None,
+        batch: Tensor | None = None,
+        lambda_max: Any = None,
+        dtype: torch.dtype,
+    ) -> ScaledLaplacian:
+        """Take edges as PyTorch Geometric has them.
+
+        Parameters
+        ----------
+        edge_index : Tensor, shape (2, n_edges), or an adjacency matrix
+            Edges; the entry (i, j) of a matrix is an edge from i to j.
+        edge_weight : Tensor, shape (n_edges,) or (n_edges, 1), optional
+            Finite; 1 by default.
+        n : int
+            Number of vertices.
+        normalization : {"sym", "rw", None}
+            Which Laplacian.
+        batch : Tensor, shape (n,), optional
+            The graph of each vertex; each then has its own λ_max.
+        lambda_max : float or Tensor, optional
+            One number, or one per graph.
+        dtype : torch.dtype
+            Precision of the values.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If indices are out of range, weights are not finite, or ``lambda_max`` is below an eigenvalue of a
+            symmetric Laplacian.
+        """
+        with outside_inference():
+            parts = parts_of_edges(edge_index, edge_weight, n, normalization, batch, lambda_max, undirected=False)
+            given, lmax = parts.given, parts.lmax
+            bounded = given is None or (parts.is_symmetric and bool((given >= (1 - _SLACK) * lmax).all()))
+            by = lmax if given is None else given
+            # where there is none, 2/λ_max must not be divided by zero in its derivative either
+            scale = torch.where(by > 0, 2 / torch.where(by > 0, by, 1.0), 0.0).contiguous()
+            dtype = parts.dtype if parts.values.requires_grad else dtype
+            pattern = () if parts.is_symmetric else transposed_pattern(parts.indptr, parts.indices)
+            numbers = (t.to(dtype) for t in (parts.values, parts.diagonal, scale))
+            return cls(GraphTensors(parts.indptr, parts.indices, *numbers, *pattern), normalization, bounded=bounded)
+
+    @property
+    def reversible(self) -> bool:
+        """Whether the recurrence can run backwards without growing: the spectrum is real and within the bound."""
+        values = self.graph.values
+        if not self._bounded or not self.graph.is_symmetric:
+            return False
+        return not values.requires_grad or bool((values.detach() >= 0).all())
+
+    @property
+    def values(self) -> Tensor:
+        """Weights beside the diagonal, in the order of the rows."""
+        return self.graph.values
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.graph.diagonal.shape[0])
+
+    def tensors(self, dtype: torch.dtype, *, own_scale: bool) -> GraphTensors:
+        """Return the scaled matrix; every graph has its own scale."""
+        assert own_scale
+        return self.graph.to(dtype)

@@ -18,8 +18,7 @@ from cayleygsp._validation import check_integer
 from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph.build import asks_for_gradient
-from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian
-from cayleygsp.nn.graph.scaled import ScaledLaplacian
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, ScaledLaplacian
 from cayleygsp.nn.modes import full_precision, outside_inference
 
 

@@ -14,8 +14,7 @@ from cayleygsp._validation import check_choice, check_eigenvalues, check_integer
 from cayleygsp.filters import ChebyshevFilter
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as core_laplacian
-from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian
-from cayleygsp.nn.graph.scaled import ScaledLaplacian
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, ScaledLaplacian
 from cayleygsp.nn.layers.base import GraphConv, check_channel, glorot_like
 from cayleygsp.nn.modes import outside_inference
 from cayleygsp.nn.ops.combine import combine_terms

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph.edges import assert_async
+from cayleygsp.nn.graph.build import assert_async
 
 # How far beyond the last value seen the zoom may have moved on a device that is not waited for.
 _HINT_MARGIN = 1.5

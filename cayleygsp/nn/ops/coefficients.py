@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp._typing import FloatArray
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphTensors
 from cayleygsp.nn.modes import uses_loops
 from cayleygsp.responses.basis import basis_size, power_coefficients
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphTensors
 from cayleygsp.nn.modes import reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.ops.coefficients import (
     CAYLEY,

@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph.laplacian import GraphLaplacian
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors
 from cayleygsp.nn.modes import reject_forward_mode, reject_learned_graph
 from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, order_of
 from cayleygsp.nn.ops.recurrence import product

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphTensors
 from cayleygsp.nn.modes import full_precision, reject_second_derivative, uses_loops
 from cayleygsp.nn.ops.coefficients import order_of, recurrence_dtype, series_coefficients, zoom_slopes
 from cayleygsp.nn.ops.recurrence import Recurrences

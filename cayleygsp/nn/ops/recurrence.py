@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp.engine import tiles
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphTensors
 from cayleygsp.nn.modes import uses_loops
 
 # Terms that are kept at once.

@@ -26,9 +26,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph.laplacian import GraphLaplacian
-from cayleygsp.nn.graph.scaled import ScaledLaplacian
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors, ScaledLaplacian
 from cayleygsp.nn.modes import full_precision, reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.ops.coefficients import (
     CAYLEY,

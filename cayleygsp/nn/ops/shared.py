@@ -18,8 +18,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph.laplacian import GraphLaplacian
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors
 from cayleygsp.nn.modes import full_precision, reject_forward_mode, reject_second_derivative
 from cayleygsp.nn.ops.coefficients import (
     CAYLEY,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import cayleygsp as cg
 from analysis.benchmark_nn.problems import peak_bytes
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
-from cayleygsp.nn.graph.tensors import GraphTensors, transposed_pattern
+from cayleygsp.nn.graph.laplacian import GraphTensors, transposed_pattern
 from cayleygsp.nn.modes import torch_operations
 from cayleygsp.nn.ops.coefficients import CAYLEY, CHEBYSHEV, differentiable_series
 from cayleygsp.nn.ops.learned_graph import series_conv

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from cayleygsp.nn.graph.scaled import KINDS, ScaledLaplacian, parts_by_loops, parts_by_torch
-from cayleygsp.nn.graph.tensors import GraphTensors
+from cayleygsp.nn.graph.laplacian import ScaledLaplacian
+from cayleygsp.nn.modes import torch_operations
 from tests.nn.helpers import edges_of, random_adjacency
 
 
@@ -25,9 +25,10 @@ def test_torch_operations_make_what_the_loops_make(normalization, batched):
     edge_index = torch.randint(0, 5, (2, 20), generator=generator)
     edge_index[:, 10:] += 5
     weight = torch.rand(20, generator=generator, dtype=torch.float64)
-    arguments = edge_index, weight, 11, KINDS[normalization], batch, None
-    by_loops = GraphTensors(*parts_by_loops(*arguments))
-    by_torch = GraphTensors(*parts_by_torch(*arguments))
+    options = {"normalization": normalization, "batch": batch, "dtype": torch.float64}
+    by_loops = ScaledLaplacian.from_edge_index(edge_index, weight, 11, **options).graph
+    with torch_operations():
+        by_torch = ScaledLaplacian.from_edge_index(edge_index, weight, 11, **options).graph
     torch.testing.assert_close(dense(by_torch), dense(by_loops), atol=1e-13, rtol=0)
     for graph in (by_loops, by_torch):
         torch.testing.assert_close(dense(graph.transposed()), dense(graph).T, atol=1e-13, rtol=0)
