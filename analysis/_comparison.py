@@ -7,11 +7,42 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis import _timing
-from analysis._script import Document, format_error, format_seconds
+from analysis._script import Columns, Document, format_error, format_seconds
 from analysis._timing import Samples
 from cayleygsp._typing import Array
 
-HEADER = ("work", "ours", "peer", "ratio (spread)", "target", "met", "errors: ours, peer")
+
+def _shown(value: Document, unit: str) -> str:
+    """Write a measurement with its spread."""
+    low, high = format_number(value["low"]), format_number(value["high"])
+    return f"{format_number(value['median'])} {unit} ({low}–{high})"
+
+
+def _errors(row: Document) -> str:
+    errors = [side["error"] for side in (row["ours"], row["peer"]) if side is not None and side["error"] is not None]
+    return ", ".join(map(format_error, errors)) + ("" if row["correct"] else " WRONG")
+
+
+def side_text(side: Document | None, rate: Callable[[float], str] = lambda rate: f"{rate / 1e9:.3g} GB/s") -> str:
+    """Write the name of a side with its time, or with its rate."""
+    if side is None:
+        return ""
+    return f"{side['name']}: " + (
+        rate(side["rate"]["median"]) if "rate" in side else format_seconds(side["seconds"]["median"])
+    )
+
+
+COLUMNS: Columns = {
+    "work": "{work}",
+    "ours": lambda row: side_text(row["ours"]),
+    "peer": lambda row: side_text(row["peer"]),
+    "ratio (spread)": lambda row: ("≥ " if row["lower_bound"] else "") + _shown(row["value"], row["unit"]),
+    "target": lambda row: (
+        "" if row["target"] is None else f"{'≤' if row['at_most'] else '≥'} {row['target']:g} {row['unit']}"
+    ),
+    "met": lambda row: "" if row["target"] is None else {True: "yes", False: "no", None: "open"}[row["met"]],
+    "errors: ours, peer": _errors,
+}
 
 
 @dataclass(frozen=True)
@@ -28,24 +59,28 @@ class Side:
         Largest error, relative to gain times signal, with which speed is compared at all.
     samples : list of float
         Times measured already; if there are any, none is measured.
+    error_of : callable, optional
+        Error of its result, if it is another one than for all sides.
     """
 
     name: str
     call: Callable[[], Array]
     error_limit: float
     samples: Samples = field(default_factory=list)
+    error_of: Callable[[Array], float] | None = None
 
 
 def compare(
     work: str,
     sides: Sequence[Side],
-    error_of: Callable[[Array], float],
+    error_of: Callable[[Array], float] | None,
     pairs: Sequence[tuple[int, int, float | None]],
     repeats: int,
     *,
     budget: float = 60.0,
     shortest: float | None = None,
     lower_bound: bool = False,
+    at_most: bool = False,
     note: str = "",
 ) -> list[Document]:
     """Measure the errors of all sides, then their times in turns, and return a row for each pair.
@@ -57,25 +92,33 @@ def compare(
     sides : sequence of Side
         All that do it.
     error_of : callable
-        Error of a result.
+        Error of a result, for sides that have no function of their own.
     pairs : sequence of (int, int, float or None)
         Which side is ours, which the peer, and the ratio to reach.
     repeats, budget, shortest
         See :func:`analysis._timing.interleave`.
     lower_bound : bool
         Whether the peer was stopped before it was done.
+    at_most : bool
+        Whether our time over the peer's is told, with the most that it may be, in the place of the peer's over ours.
     note : str
         Stands in every row.
     """
-    errors = [error_of(side.call()) for side in sides]
+    errors = []
+    for side in sides:
+        own = side.error_of or error_of
+        assert own is not None
+        errors.append(own(side.call()))
     calls = {str(k): side.call for k, side in enumerate(sides) if not side.samples}
     measured = _timing.interleave(calls, repeats, budget=budget, shortest=shortest)
     samples = [side.samples or measured[str(k)] for k, side in enumerate(sides)]
     rows = []
     for ours, peer, target in pairs:
         pair = [side_of(sides[k], errors[k], samples[k]) for k in (ours, peer)]
-        value = _timing.summary(_timing.ratios(samples[peer], samples[ours]))
-        rows.append(make_row(work, pair[0], pair[1], "×", value, target, note=note, lower_bound=lower_bound))
+        slow, fast = (ours, peer) if at_most else (peer, ours)
+        value = _timing.summary(_timing.ratios(samples[slow], samples[fast]))
+        unit = "times" if at_most else "×"
+        rows.append(make_row(work, *pair, unit, value, target, at_most=at_most, lower_bound=lower_bound, note=note))
     return rows
 
 
@@ -120,29 +163,6 @@ def make_row(
         "note": note,
         **more,
     }
-
-
-def table_cells(row: Document) -> list[str]:
-    """Return the cells of one row."""
-    value, unit, peer = row["value"], row["unit"], row["peer"]
-    number = f"{format_number(value['median'])} {unit} ({format_number(value['low'])}–{format_number(value['high'])})"
-    sign = "≤" if row["at_most"] else "≥"
-    errors = [side["error"] for side in (row["ours"], peer) if side is not None and side["error"] is not None]
-    return [
-        row["work"],
-        _side(row["ours"]),
-        "" if peer is None else _side(peer),
-        f"≥ {number}" if row["lower_bound"] else number,
-        "" if row["target"] is None else f"{sign} {row['target']:g} {unit}",
-        "" if row["target"] is None else {True: "yes", False: "no", None: "open"}[row["met"]],
-        ", ".join(map(format_error, errors)) + ("" if row["correct"] else " WRONG"),
-    ]
-
-
-def _side(side: Document) -> str:
-    if "rate" in side:
-        return f"{side['name']}: {side['rate']['median'] / 1e9:.3g} GB/s"
-    return f"{side['name']}: {format_seconds(side['seconds']['median'])}"
 
 
 def format_number(value: float) -> str:

@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 
 from analysis._script import Document
+from cayleygsp.plotting import COLORS
+
+# Of lines: yellow is too light for one.
+LINE_COLORS = [color for color in COLORS if color != "#F0E442"]
+MARKERS = "os^Dv<>"
 
 
 def plain_axes(ax: Any, grid: str = "0.92") -> None:
@@ -15,6 +20,12 @@ def plain_axes(ax: Any, grid: str = "0.92") -> None:
     ax.grid(color=grid, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_below(figure: Any, ncols: int = 4) -> None:
+    """Name the curves of the first panel below all of them."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False, fontsize="small")
 
 
 def draw_rows(ax: Any, rows: Sequence[Document], labels: Sequence[str], texts: Sequence[str], title: str) -> None:

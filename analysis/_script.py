@@ -9,7 +9,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -31,6 +31,10 @@ PACKAGES = ("cayleygsp", "numpy", "scipy", "numba", "pygsp", "torch", "torch_geo
 THREAD_SETTINGS = ("NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 
 Step = Callable[[str], None]
+Columns = Mapping[str, "str | Callable[[Document], str]"]
+
+# What a page is made of: paragraphs, tables, and sentences, of which each becomes an item of a list.
+Blocks = Sequence["str | Table | list[str]"]
 
 
 class Table(NamedTuple):
@@ -41,21 +45,64 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
     n_text: int = 1
 
+    def print(self) -> None:
+        """Write it with its title to stdout."""
+        print(self.title)
+        # a table of the reports, with a title
+        print(table_text(cast(Any, self), line_width(sys.stdout)))
 
-def print_table(table: Table) -> None:
-    """Print a table with its title to stdout."""
-    print(table.title)
-    # a table of the reports, with a title
-    print(table_text(cast(Any, table), line_width(sys.stdout)))
+    def markdown(self) -> str:
+        """Return it in Markdown, without its title; the first column is text, the others are aligned right."""
+
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+        separator = line(["---", *("---:" for _ in self.header[1:])])
+        return "\n".join([line(self.header), separator, *map(line, self.rows)])
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table; the first column is text, the others are aligned right."""
+def table_of(title: str, columns: Columns, rows: Iterable[Document], n_text: int = 1) -> Table:
+    """Return a table with a line for each row; a column is a format of the row's numbers, or a function of the row.
 
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    Examples
+    --------
+    >>> from analysis._script import format_seconds, table_of
+    >>> columns = {"graph": "{graph}", "time": lambda row: format_seconds(row["seconds"])}
+    >>> table_of("Times", columns, [{"graph": "ring", "seconds": 0.5}]).rows
+    [['ring', '500 ms']]
+    """
+    cells = [[c.format_map(row) if isinstance(c, str) else c(row) for c in columns.values()] for row in rows]
+    return Table(title, list(columns), cells, n_text)
 
-    return [line(header), line(["---", *("---:" for _ in header[1:])]), *(line(row) for row in rows)]
+
+def pivot(
+    corner: str,
+    rows: Iterable[Document],
+    line: Callable[[Document], str],
+    column: Callable[[Document], Any],
+    text: Callable[[Document], str],
+    name: str,
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and lines of a table: the text of each row in its line and column, and columns by their name.
+
+    Examples
+    --------
+    >>> from analysis._script import pivot
+    >>> rows = [{"model": "GCN", "order": r, "mean": 80 + r} for r in (1, 3)]
+    >>> pivot("model", rows, lambda r: r["model"], lambda r: r["order"], lambda r: f"{r['mean']:.1f}", "r = {}")
+    (['model', 'r = 1', 'r = 3'], [['GCN', '81.0', '83.0']])
+    """
+    cells: dict[str, dict[Any, str]] = {}
+    for row in rows:
+        cells.setdefault(line(row), {})[column(row)] = text(row)
+    columns = sorted({at for texts in cells.values() for at in texts})
+    header = [corner, *(name.format(at) for at in columns)]
+    return header, [[first, *(texts.get(at, "") for at in columns)] for first, texts in cells.items()]
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Return sentences as a list in Markdown."""
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def format_seconds(seconds: float) -> str:
@@ -157,23 +204,6 @@ def header_lines(document: Document) -> list[str]:
     return [*lines, "- Quick run: sizes are small, ratios mean little."] if document["quick"] else lines
 
 
-def page(title: str, document: Document, *lines: str, facts: Sequence[str] = ()) -> str:
-    """Return a page of Markdown: a title, how the result came about, and what it says.
-
-    Parameters
-    ----------
-    title : str
-        The heading.
-    document : dict
-        The result.
-    *lines : str
-        What follows.
-    facts : sequence of str
-        More lines of how it came about.
-    """
-    return "\n".join([f"# {title}", "", *header_lines(document), *facts, "", *lines]).rstrip() + "\n"
-
-
 @dataclass(frozen=True)
 class Script:
     """What a script measures, and how it is shown; run it with :meth:`main`.
@@ -186,16 +216,17 @@ class Script:
         For ``--help``.
     measure : callable
         ``measure(args, step)`` returns the numbers, as JSON knows them; ``step`` is told the name of what begins.
-    markdown : callable
-        ``markdown(document)`` returns the page.
+    page : callable
+        ``page(document)`` returns the title of the page and its blocks: paragraphs, tables and lists of sentences.
+        Tables and sentences are printed too.
     draw : callable
         ``draw(document)`` returns the picture.
-    tables : callable
-        ``tables(document)`` returns what is printed.
-    lines : callable
-        ``lines(document)`` returns sentences that are printed after the tables.
+    facts : callable
+        ``facts(document)`` returns lines of how the numbers came about, beside those that all pages have.
     steps : callable
         ``steps(args)`` returns how many steps ``measure`` will tell of; with none there is no bar.
+    repeats : tuple of int, optional
+        Rounds of every measurement, in full and in the quick form; with them there is the option ``--repeats``.
     arguments : callable
         ``arguments(parser)`` adds options of the script's own.
     check : callable
@@ -207,7 +238,8 @@ class Script:
     Examples
     --------
     >>> from analysis._script import Script
-    >>> script = Script("none", "Measure nothing.", lambda args, step: {"seed": args.seed}, str, lambda document: None)
+    >>> nothing = (lambda args, step: {}), (lambda document: ["Nothing"]), (lambda document: None)
+    >>> script = Script("none", "Measure nothing.", *nothing)
     >>> script.parse(["--quick"]).quick
     True
     """
@@ -215,11 +247,11 @@ class Script:
     name: str
     description: str
     measure: Callable[[argparse.Namespace, Step], Document]
-    markdown: Callable[[Document], str]
+    page: Callable[[Document], Blocks]
     draw: Callable[[Document], Figure]
-    tables: Callable[[Document], Sequence[Table]] = lambda document: ()
-    lines: Callable[[Document], Sequence[str]] = lambda document: ()
+    facts: Callable[[Document], Sequence[str]] = lambda document: ()
     steps: Callable[[argparse.Namespace], int] = lambda args: 1
+    repeats: tuple[int, int] | None = None
     arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
     check: Callable[[argparse.ArgumentParser, argparse.Namespace], None] = lambda parser, args: None
     output: str = ""
@@ -231,8 +263,16 @@ class Script:
         parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to this file")
         parser.add_argument("--results", type=Path, metavar="DIR", help="write JSON, table and picture to this folder")
         parser.add_argument("--seed", type=int, default=0, help="seed of graphs and signals (default: 0)")
+        if self.repeats:
+            full, quick = self.repeats
+            text = f"rounds of every measurement (default: {full}, quick: {quick})"
+            parser.add_argument("--repeats", type=int, help=text)
         self.arguments(parser)
         args = parser.parse_args(argv)
+        if self.repeats and args.repeats is None:
+            args.repeats = self.repeats[args.quick]
+        if self.repeats and args.repeats < 1:
+            parser.error(f"--repeats must be 1 or more, got {args.repeats}")
         if args.seed < 0:
             parser.error(f"--seed must be 0 or more, got {args.seed}")
         if args.json is not None and args.json.is_dir():
@@ -261,12 +301,20 @@ class Script:
         with progress(n_steps) as step:
             return args, document | self.measure(args, step)
 
+    def markdown(self, document: Document) -> str:
+        """Return the page in Markdown: a title, how the numbers came about, and what they say."""
+        title, *blocks = self.page(document)
+        texts = [b.markdown() if isinstance(b, Table) else bullets(b) if isinstance(b, list) else b for b in blocks]
+        facts = "\n".join([*header_lines(document), *self.facts(document)])
+        return "\n\n".join([f"# {title}", facts, *filter(None, texts)]) + "\n"
+
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Measure, print tables and sentences, and write what was asked for."""
         args, document = self.compute(sys.argv[1:] if argv is None else argv)
-        for table in self.tables(document):
-            print_table(table)
-        for line in self.lines(document):
+        blocks = self.page(document)
+        for table in (block for block in blocks if isinstance(block, Table)):
+            table.print()
+        for line in (line for block in blocks if isinstance(block, list) for line in block):
             print(line)
         self.write(args, document)
         return 0
@@ -287,17 +335,3 @@ class Script:
             write_files(args.json.parent, {args.json.name: text})
         if contents:
             write_files(args.results, contents)
-
-
-def add_repeats(parser: argparse.ArgumentParser, full: int = 7, quick: int = 3) -> None:
-    """Add the option that benchmarks have: how often to measure."""
-    parser.add_argument("--repeats", type=int, help=f"rounds of every measurement (default: {full}, quick: {quick})")
-    parser.set_defaults(default_repeats=(full, quick))
-
-
-def check_repeats(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """Reject an invalid number of rounds, and fill it in where none was given."""
-    if args.repeats is None:
-        args.repeats = args.default_repeats[args.quick]
-    if args.repeats < 1:
-        parser.error(f"--repeats must be 1 or more, got {args.repeats}")

@@ -16,24 +16,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._figures import plain_axes
+from analysis._figures import LINE_COLORS, MARKERS, legend_below, plain_axes
 from analysis._problems import cayley_polynomial
-from analysis._script import (
-    Document,
-    Script,
-    Step,
-    Table,
-    add_repeats,
-    check_repeats,
-    format_seconds,
-    markdown_table,
-    page,
-)
+from analysis._script import Blocks, Columns, Document, Script, Step, format_seconds, table_of
 from analysis._timing import timed
 from cayleygsp._typing import FloatArray, LaplacianKind, Method
 from cayleygsp.bounds import jacobi_sweeps
 from cayleygsp.cli.inputs import load_graph
-from cayleygsp.plotting import COLORS
 
 ORDER, TOL = 4, 1e-6
 KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
@@ -41,6 +30,7 @@ ZOOMS, QUICK_ZOOMS = tuple(10.0**k for k in range(-2, 5)), (0.1, 1e3)
 SIGNALS = (1, 16)
 METHODS: tuple[Method, ...] = ("chebyshev", "exact", "multigrid", "jacobi")
 TARGET = 2.0
+NAMED = {"graph": "graph", "Laplacian": "kind", "signals": "signals"}
 
 # A method that took so many times as long as the best at one zoom is not timed at the next.
 HOPELESS = 5.0
@@ -182,11 +172,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return {"order": ORDER, "tol": TOL, **turns, "sizes": sizes, "rows": rows}
 
 
-def zooms_of(document: Document) -> list[float]:
-    """Return the zooms that were measured."""
-    return list(dict.fromkeys(row["zoom"] for row in document["rows"]))
-
-
 def lines_of(document: Document) -> dict[tuple[str, str, int], list[Document]]:
     """Return the rows of each graph, Laplacian and number of signals, by their zooms."""
     lines: dict[tuple[str, str, int], list[Document]] = {}
@@ -195,25 +180,11 @@ def lines_of(document: Document) -> dict[tuple[str, str, int], list[Document]]:
     return lines
 
 
-def cells(document: Document) -> list[list[str]]:
-    """Return the table: what was taken, and how many times as long as the best it took."""
-    return [
-        [graph, kind, str(signals), *(f"{row['taken']} {row['ratio']:.2f}" for row in rows)]
-        for (graph, kind, signals), rows in lines_of(document).items()
-    ]
-
-
-def best_cells(document: Document) -> list[list[str]]:
-    """Return the table of the best methods and their times."""
-    return [
-        [graph, kind, str(signals), *(f"{row['best']} {format_seconds(row['seconds'][row['best']])}" for row in rows)]
-        for (graph, kind, signals), rows in lines_of(document).items()
-    ]
-
-
-def header(document: Document) -> list[str]:
-    """Return the head of both tables."""
-    return ["graph", "Laplacian", "signals", *(f"h = {zoom:g}" for zoom in zooms_of(document))]
+def columns(document: Document, text: Callable[[Document], str]) -> Columns:
+    """Return a column for each zoom with a text of its measurement, behind graph, Laplacian and signals."""
+    zooms = list(dict.fromkeys(row["zoom"] for row in document["rows"]))
+    named: Columns = {name: lambda rows, key=key: str(rows[0][key]) for name, key in NAMED.items()}  # type: ignore[misc]
+    return {**named, **{f"h = {h:g}": lambda rows, k=k: text(rows[k]) for k, h in enumerate(zooms)}}  # type: ignore[misc]
 
 
 def conclusions(document: Document) -> list[str]:
@@ -232,29 +203,26 @@ def conclusions(document: Document) -> list[str]:
     ]
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def page(document: Document) -> Blocks:
+    """Return the title, what was timed, what it shows, and the tables."""
     sizes = ", ".join(f"{name} {n:,} vertices and {e:,} edges" for name, (n, e) in document["sizes"].items())
-    return page(
+    lines = list(lines_of(document).values())
+    taken = columns(document, lambda row: f"{row['taken']} {row['ratio']:.2f}")
+    best = columns(document, lambda row: f"{row['best']} {format_seconds(row['seconds'][row['best']])}")
+    return [
         "The automatic choice beside the best method",
-        document,
         f"Cayley filters of order {document['order']} with zoom h, error at most {document['tol']:g} of the gain. "
         "Times are those of a new filter and its first call on a Laplacian for which nothing has been prepared, with "
         f"choice and preparation, the least of {document['repeats']} or more in turns: as many as "
         f"would take {LEAST_SECONDS:g} s without disturbance, but at most {document['most_turns']}. A method that took "
         f"more than {HOPELESS:g} times as long as the best at one zoom is not timed at the next; Jacobi is timed up to "
         f"{MOST_SWEEPS} sweeps per power. Graphs: {sizes}.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
+        conclusions(document),
         "## What was taken, and its time over that of the best",
-        "",
-        *markdown_table(header(document), cells(document)),
-        "",
+        table_of("Taken, and its time over that of the best", taken, lines, n_text=2),
         "## The best",
-        "",
-        *markdown_table(header(document), best_cells(document)),
-    )
+        table_of("The best, and its time", best, lines, n_text=2),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -262,11 +230,10 @@ def draw(document: Document) -> Figure:
     figure = Figure(figsize=(9.5, 6.4), layout="constrained")
     axes = figure.subplots(len(KINDS), len(SIGNALS), sharex=True, sharey=True)
     names = list(document["sizes"])
-    colors = [c for c in COLORS if c != "#F0E442"]  # yellow is too light for a line
     for (graph, kind, signals), rows in lines_of(document).items():
         ax = axes[KINDS.index(kind), SIGNALS.index(signals)]
         k = names.index(graph)
-        style = {"color": colors[k % len(colors)], "marker": "os^Dv<>"[k % 7], "markersize": 4, "label": graph}
+        style = {"color": LINE_COLORS[k % len(LINE_COLORS)], "marker": MARKERS[k % 7], "markersize": 4, "label": graph}
         ax.plot([row["zoom"] for row in rows], [row["ratio"] for row in rows], **style)
         ax.set_title(f"{kind}, signals: {signals}", fontsize="small")
     for ax in axes.flat:
@@ -275,8 +242,7 @@ def draw(document: Document) -> Figure:
         plain_axes(ax)
     figure.supxlabel("zoom h")
     figure.supylabel("time of the choice over that of the best")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, fontsize="small")
+    legend_below(figure, 6)
     return figure
 
 
@@ -284,17 +250,12 @@ SCRIPT = Script(
     "benchmark_auto",
     "Time the automatic choice of a method beside every method, over graphs, Laplacians, zooms and numbers of signals.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [
-        Table("Taken, and its time over that of the best", header(document), cells(document), n_text=2)
-    ],
-    lines=conclusions,
     steps=lambda args: len(graphs(args.seed, args.quick)),
-    arguments=lambda parser: add_repeats(parser, full=3, quick=1),
-    check=check_repeats,
+    repeats=(3, 1),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

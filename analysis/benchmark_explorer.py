@@ -20,23 +20,20 @@ from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis._figures import plain_axes
-from analysis._script import (
-    Document,
-    Script,
-    Step,
-    Table,
-    add_repeats,
-    check_repeats,
-    format_seconds,
-    markdown_table,
-    page,
-)
+from analysis._script import Blocks, Document, Script, Step, format_seconds, table_of
 from cayleygsp.explorer import write_explorer
 from cayleygsp.plotting import COLORS
 
 # Updates of a run, and in the quick form.
 UPDATES, QUICK_UPDATES = 120, 10
-HEADER = ("graph", "vertices", "edges", "page", "time to write it", "updates per second")
+COLUMNS = {
+    "graph": "{graph}",
+    "vertices": "{n_vertices:,}",
+    "edges": "{n_edges:,}",
+    "page": lambda row: f"{row['bytes'] / 1e6:.2f} MB",
+    "time to write it": lambda row: format_seconds(row["seconds"]),
+    "updates per second": lambda row: f"{median(row['rates']):.3g} ({min(row['rates']):.3g}–{max(row['rates']):.3g})",
+}
 
 # What the explorer should reach, and where.
 WANTED, WANTED_AT = 30, 5000
@@ -89,13 +86,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return {"browser": version, "updates": count, "repeats": args.repeats, "rows": rows}
 
 
-def cells(row: Document) -> list[str]:
-    """Return one line of the table."""
-    rate = f"{median(row['rates']):.3g} ({min(row['rates']):.3g}–{max(row['rates']):.3g})"
-    numbers = [f"{row['n_vertices']:,}", f"{row['n_edges']:,}", f"{row['bytes'] / 1e6:.2f} MB"]
-    return [row["graph"], *numbers, format_seconds(row["seconds"]), rate]
-
-
 def conclusions(document: Document) -> list[str]:
     """Say whether the page is as fast as it should be, where that was measured."""
     return [
@@ -105,19 +95,16 @@ def conclusions(document: Document) -> list[str]:
     ]
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, what was measured, and the rates."""
+    return [
         "The explorer in a browser",
-        document,
         f"Each update takes another zoom, {document['updates']} of them spread over the slider from hλ_max = 0.1 to "
         "10,000, and draws everything in software, without a graphics card. Medians of "
         f"{document['repeats']} runs, with the least and the most, in {document['browser']}.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
-        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
-    )
+        conclusions(document),
+        table_of("The explorer in a browser", COLUMNS, document["rows"]),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -139,7 +126,6 @@ def draw(document: Document) -> Figure:
 
 def check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject what cannot be measured."""
-    check_repeats(parser, args)
     args.browser = browser()
     if args.browser is None:
         parser.error("a browser is needed: chromium was not found")
@@ -149,15 +135,13 @@ SCRIPT = Script(
     "benchmark_explorer",
     "Measure how many times per second the explorer's page is computed and drawn anew in Chromium.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("The explorer in a browser", HEADER, list(map(cells, document["rows"])))],
-    lines=conclusions,
     steps=lambda args: len(graphs(args.seed, args.quick)),
-    arguments=lambda parser: add_repeats(parser, 5, 1),
+    repeats=(5, 1),
     check=check,
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

@@ -26,17 +26,16 @@ import cayleygsp as cg
 from analysis import _problems, _timing
 from analysis._figures import plain_axes
 from analysis._script import (
+    Blocks,
+    Columns,
     Document,
     Script,
     Step,
     Table,
-    add_repeats,
-    check_repeats,
     finite,
     format_error,
     format_seconds,
-    markdown_table,
-    page,
+    table_of,
 )
 from cayleygsp import bounds
 from cayleygsp._memory import format_bytes
@@ -44,376 +43,19 @@ from cayleygsp._typing import Array, FloatArray
 from cayleygsp.methods.base import filter_gain
 from cayleygsp.methods.costs import exact_seconds
 
-SIZE_HEADER = (
-    "vertices",
-    "entries",
-    "Laplacian",
-    "preparation",
-    "filter",
-    "passes",
-    "error",
-    "bound",
-    "signal-sized arrays",
-    "peak beyond the graph",
-)
-
-METHOD_HEADER = ("vertices", "method", "time", "error", "why not")
-
-VARIED_HEADER = (
-    "varied",
-    "value",
-    "passes",
-    "filter",
-    "error",
-    "bound",
-    "signal-sized arrays",
-    "Jacobi, K = 13",
-    "its error",
-)
-
-SIZES, QUICK_SIZES = (10_000, 100_000, 1_000_000, 10_000_000), (1000, 10_000)
-
-VARIED_SIZE, QUICK_VARIED_SIZE = 100_000, 3000
-
-ORDER, ORDERS, QUICK_ORDERS = 8, tuple(range(1, 14)), (1, 13)
-
-ZOOM_LMAX, ZOOMS, QUICK_ZOOMS = 30.0, (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0), (3.0, 300.0)
-
-SIGNALS, QUICK_SIGNALS = (1, 4, 16, 64), (1, 16)
-
-TOL = 1e-6
-
+# In full, and in the quick form.
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000), (1000, 10_000)
+VARIED_SIZE = 100_000, 3000
+ORDERS = range(1, 14), (1, 13)
+ZOOMS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0), (3.0, 300.0)
+SIGNALS = (1, 4, 16, 64), (1, 16)
+ORDER, ZOOM_LMAX, TOL = 8, 30.0, 1e-6
 PAPER_SWEEPS = 13
 
 # Sizes up to this get their error measured; the reference is slow beyond.
 REFERENCE_VERTICES = 1_000_000
-
 EXPONENT_TARGET, ARRAYS_TARGET = 1.05, 6.0
-
-
-def size_cells(row: Document) -> list[str]:
-    """Return the cells of one size."""
-    if "failed" in row:
-        return [f"{row['n_vertices']:,}", f"failed: {row['failed']}", *("" for _ in SIZE_HEADER[2:])]
-    apply = row["apply_seconds"]
-    return [
-        f"{row['n_vertices']:,}",
-        f"{row['n_entries']:,}",
-        format_seconds(row["laplacian_seconds"]),
-        format_seconds(row["prepare_seconds"]),
-        format_spread(apply),
-        str(row["n_matvecs"]),
-        "not measured" if row["error"] is None else format_error(row["error"]),
-        format_error(row["error_bound"]),
-        f"{row['arrays']:.1f}",
-        format_bytes(row["peak_beyond_graph_bytes"]),
-    ]
-
-
-def format_spread(seconds: Document) -> str:
-    """Write a median with the smallest and the largest."""
-    low, high = format_seconds(seconds["low"]), format_seconds(seconds["high"])
-    return f"{format_seconds(seconds['median'])} ({low}–{high})"
-
-
-def method_cells(document: Document) -> list[list[str]]:
-    """Return the cells of the methods that stand beside."""
-    return [
-        [
-            f"{row['n_vertices']:,}",
-            entry["method"],
-            "" if entry["seconds"] is None else format_seconds(entry["seconds"]),
-            "" if entry["error"] is None else format_error(entry["error"]),
-            entry["reason"],
-        ]
-        for row in document["sizes"]
-        for entry in row.get("methods", [])
-    ]
-
-
-def varied_cells(row: Document) -> list[str]:
-    """Return the cells of one variation."""
-    names = {"order": "order r", "zoom": "h·λmax", "signals": "signals"}
-    return [
-        names[row["varied"]],
-        f"{row['value']:g}",
-        str(row["n_matvecs"]),
-        format_spread(row["seconds"]),
-        format_error(row["error"]),
-        format_error(row["error_bound"]),
-        f"{row['arrays']:.1f}",
-        format_seconds(row["jacobi_seconds"]["median"]),
-        format_error(row["jacobi_error"]),
-    ]
-
-
-def conclusions(document: Document) -> list[str]:
-    """Say the exponents, and the memory of the largest size, beside their targets."""
-    lines = [
-        f"{fit['quantity']} grows like n^{fit['exponent']:.3f} from n = {fit['between'][0]:,} to "
-        f"{fit['between'][1]:,} (last step {fit['last_step']:.3f}; target ≤ {fit['target']:g}: "
-        f"{'met' if fit['met'] else 'not met'})"
-        for fit in document["fits"]
-    ]
-    done = [row for row in document["sizes"] if "failed" not in row]
-    if done:
-        row = max(done, key=lambda row: row["n_vertices"])
-        met = "met" if row["arrays"] <= ARRAYS_TARGET else "not met"
-        lines.append(
-            f"a filter call takes {row['arrays']:.2f} signal-sized arrays beyond graph and signal at "
-            f"n = {row['n_vertices']:,} (target ≤ {ARRAYS_TARGET:g}: {met})"
-        )
-    return lines
-
-
-def tables(document: Document) -> list[Table]:
-    """Return the tables."""
-    n = document["varied_vertices"]
-    return [
-        Table(
-            f"Cayley filter, r={ORDER}, h·λmax={ZOOM_LMAX:g}, tol 1e-6, one signal",
-            SIZE_HEADER,
-            [size_cells(row) for row in document["sizes"]],
-        ),
-        Table("The same by other methods, one run with preparation", METHOD_HEADER, method_cells(document)),
-        Table(
-            f"Order, zoom and signals, {n:,} vertices",
-            VARIED_HEADER,
-            [varied_cells(row) for row in document["variations"]],
-        ),
-    ]
-
-
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    lines = [
-        "Community graphs with average degree 10. Errors and bounds are relative to gain times signal. Memory is that "
-        "of the process: signal-sized arrays count the peak during one filter call, its result included; the peak "
-        "beyond the graph is that of making the Laplacian, preparing the filter and filtering.",
-        "",
-    ]
-    for title, header, rows, _ in tables(document):
-        lines += [f"## {title}", "", *markdown_table(header, rows), ""]
-    lines += ["## Fits", "", *(f"- {line}" for line in conclusions(document))]
-    return page("Growth with the size of the graph", document, *lines)
-
-
-def draw(document: Document) -> Figure:
-    """Draw time against size, order, zoom and signals, one line per method."""
-    figure = Figure(figsize=(8.5, 6.2), layout="constrained")
-    axes = figure.subplots(2, 2)
-    _draw_sizes(axes[0, 0], [row for row in document["sizes"] if "failed" not in row])
-    panels = {"order": "order r", "zoom": "h·λmax", "signals": "signals"}
-    for ax, (name, label) in zip(axes.flat[1:], panels.items(), strict=True):
-        rows = [row for row in document["variations"] if row["varied"] == name]
-        x = [row["value"] for row in rows]
-        ax.plot(x, [row["seconds"]["median"] for row in rows], "o-", color="black", label="chebyshev, tol 1e-6")
-        ax.plot(x, [row["jacobi_seconds"]["median"] for row in rows], "s--", color="0.5", label="jacobi, K = 13")
-        ax.set_yscale("log")
-        if name != "order":
-            ax.set_xscale("log")
-        ax.set_xlabel(f"{label}, {document['varied_vertices']:,} vertices")
-    for ax in axes.flat:
-        ax.set_ylabel("seconds")
-        plain_axes(ax, "0.9")
-        ax.legend(fontsize="small", frameon=False)
-    return figure
-
-
-def _draw_sizes(ax: Any, rows: Sequence[Document]) -> None:
-    n = [row["n_vertices"] for row in rows]
-    ax.plot(n, [row["apply_seconds"]["median"] for row in rows], "o-", color="black", label="chebyshev, tol 1e-6")
-    styles = {"jacobi, K": ("s--", "0.5"), "jacobi, tol": ("^-.", "0.35"), "exact": ("D:", "0.2")}
-    for kind, (style, color) in styles.items():
-        points = [
-            (row["n_vertices"], entry["seconds"])
-            for row in rows
-            for entry in row["methods"]
-            if entry["method"].startswith(kind) and entry["seconds"] is not None
-        ]
-        if points:
-            label = f"jacobi, K = {PAPER_SWEEPS}" if kind == "jacobi, K" else kind.replace("tol", "tol 1e-6")
-            ax.plot(*zip(*points, strict=True), style, color=color, label=label)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel("vertices")
-
-
-def variations(quick: bool) -> list[tuple[str, float]]:
-    """List what is varied, one thing at a time, and to which values."""
-    orders, zooms = (QUICK_ORDERS, QUICK_ZOOMS) if quick else (ORDERS, ZOOMS)
-    signals = QUICK_SIGNALS if quick else SIGNALS
-    values = {"order": orders, "zoom": zooms, "signals": signals}
-    return [(name, float(value)) for name, varied in values.items() for value in varied]
-
-
-def measure_variations(n_vertices: int, args: argparse.Namespace) -> list[Document]:
-    """Measure one filter for each variation on the same graph."""
-    warm_up()
-    L = cg.laplacian(_problems.community_graph(n_vertices, args.seed))
-    L.kernel_graph(np.float64)
-    prepared = [prepare_variation(L, name, value, args) for name, value in variations(args.quick)]
-    rows = [time_variation(L, *item, args) for item in prepared]
-    # the allocator is made to give memory back only when nothing is timed any more
-    for row, (_, _, g, f) in zip(rows, prepared, strict=True):
-        row["filter_bytes"] = filter_memory(g, f).beyond
-        row["arrays"] = row["filter_bytes"] / f.nbytes
-    return rows
-
-
-def prepare_variation(
-    L: cg.Laplacian, name: str, value: float, args: argparse.Namespace
-) -> tuple[str, float, cg.CayleyFilter, FloatArray]:
-    """Make filter and signals."""
-    order = int(value) if name == "order" else ORDER
-    zoom_lmax = value if name == "zoom" else ZOOM_LMAX
-    n_signals = int(value) if name == "signals" else 1
-    p = _problems.cayley_polynomial(order, zoom_lmax / L.lmax, args.seed)
-    f = np.random.default_rng(args.seed).standard_normal((L.n_vertices, n_signals))
-    return name, value, cg.CayleyFilter(L, p, method="chebyshev", tol=TOL), f
-
-
-def time_variation(
-    L: cg.Laplacian, name: str, value: float, g: cg.CayleyFilter, f: FloatArray, args: argparse.Namespace
-) -> Document:
-    """Time the filter and the paper's scheme in turns, and measure both errors."""
-    p = g.polynomial
-    paper = cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=PAPER_SWEEPS)
-    y, info = g.filter(f, return_info=True)
-    reference = _problems.series_reference(L, p, f)
-    samples = _timing.interleave(
-        {"ours": lambda: g.filter(f), "jacobi": lambda: paper.filter(f)}, args.repeats, budget=args.seconds / 4
-    )
-    # a block's error is measured over all signals together, its bound is that of the worst
-    return {
-        "varied": name,
-        "value": value,
-        "n_matvecs": info.n_matvecs,
-        "seconds": _timing.summary(samples["ours"]),
-        "error_bound": float(np.max(info.relative_error_bound)),
-        "error": _problems.relative_error(y, reference, g.gain, f),
-        "jacobi_seconds": _timing.summary(samples["jacobi"]),
-        "jacobi_error": _problems.relative_error(paper.filter(f), reference, g.gain, f),
-    }
-
-
-def measure_size(n_vertices: int, args: argparse.Namespace) -> Document:
-    """Build a graph of one size, filter one signal on it, and measure what each step takes."""
-    warm_up()
-    graph_seconds, graph = _timing.timed(lambda: _problems.community_graph(n_vertices, args.seed))
-    return_memory()
-    base = memory_in_use()
-    with MemoryPeak() as building:
-        laplacian_seconds, L = _timing.timed(lambda: cg.laplacian(graph))
-    n_entries = int(graph.W.nnz)
-    p = _problems.cayley_polynomial(ORDER, ZOOM_LMAX / L.lmax, args.seed)
-    f = np.random.default_rng(args.seed).standard_normal(n_vertices)
-
-    def prepare() -> cg.CayleyFilter:
-        L.kernel_graph(np.float64)
-        return cg.CayleyFilter(L, p, method="chebyshev", tol=TOL)
-
-    with MemoryPeak() as preparing:
-        prepare_seconds, g = _timing.timed(prepare)
-    info = g.filter(f, return_info=True)[1]
-    samples = _timing.interleave({"ours": lambda: g.filter(f)}, args.repeats, budget=args.seconds)["ours"]
-    measured = _problems.series_reference(L, p, f) if n_vertices <= REFERENCE_VERTICES else None
-    methods = measure_methods(L, p, f, measured, args)
-    error = None if measured is None else _problems.relative_error(g.filter(f), measured, g.gain, f)
-    del measured
-    filtering = filter_memory(g, f)
-    peak = max(building.peak, preparing.peak, filtering.peak)
-    return {
-        "n_vertices": n_vertices,
-        "n_entries": n_entries,
-        "lmax": L.lmax,
-        "zoom": p.zoom,
-        "n_matvecs": info.n_matvecs,
-        "graph_seconds": graph_seconds,
-        "laplacian_seconds": laplacian_seconds,
-        "prepare_seconds": prepare_seconds,
-        "apply_seconds": _timing.summary(samples),
-        "error_bound": float(info.relative_error_bound),
-        "error": error,
-        "arrays": filtering.beyond / f.nbytes,
-        "filter_bytes": filtering.beyond,
-        "graph_bytes": int(graph.W.data.nbytes + graph.W.indices.nbytes + graph.W.indptr.nbytes),
-        "kernel_graph_bytes": L.kernel_graph(np.float64).n_bytes,
-        "peak_bytes": peak,
-        "peak_beyond_graph_bytes": peak - base,
-        "memory_measured_by": building.how,
-        "methods": methods,
-    }
-
-
-def measure_methods(
-    L: cg.Laplacian, p: cg.CayleyPolynomial, f: FloatArray, reference: FloatArray | None, args: argparse.Namespace
-) -> list[Document]:
-    """Time Jacobi, with the paper's sweeps and to the tolerance, and the exact filter, where they end in time."""
-    gain = filter_gain(L, p)
-
-    def error_of(y: Array) -> float | None:
-        return None if reference is None else _problems.relative_error(y, reference, gain, f)
-
-    def jacobi(n_iter: int) -> tuple[float, Array]:
-        return _timing.timed(lambda: cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=n_iter).filter(f))
-
-    def entry(method: str, predicted: float, run: Callable[[], tuple[float, Array]]) -> Document:
-        skipped = {"method": method, "seconds": None, "error": None, "predicted_seconds": finite(predicted)}
-        if not math.isfinite(predicted):
-            return {**skipped, "reason": "would not fit into memory"}
-        if predicted > args.seconds:
-            return {**skipped, "reason": f"predicted to take {format_seconds(predicted)}"}
-        seconds, y = run()
-        return {**skipped, "seconds": seconds, "error": error_of(y), "reason": ""}
-
-    start = jacobi(0)[0]
-    sweep = max(jacobi(1)[0] - start, 0.0)
-    few = entry(f"jacobi, K = {PAPER_SWEEPS}", start + PAPER_SWEEPS * sweep, lambda: jacobi(PAPER_SWEEPS))
-    sweep = sweep if few["seconds"] is None else max(few["seconds"] - start, 0.0) / PAPER_SWEEPS
-    sure = bounds.jacobi_sweeps(L, p, TOL * gain)
-    assert sure is not None
-    return [
-        few,
-        entry(f"jacobi, tol {TOL:.0e}, K = {sure}".replace("e-0", "e-"), start + sure * sweep, lambda: jacobi(sure)),
-        entry(
-            "exact",
-            exact_seconds(L, with_factorisation=True),
-            lambda: _timing.timed(lambda: cg.CayleyFilter(L, p, method="exact", tol=TOL).filter(f)),
-        ),
-    ]
-
-
-def fit_all(sizes: Sequence[Document]) -> list[Document]:
-    """Fit exponents of time and memory over the larger half of the sizes, at least two and at most three of them."""
-    done = sorted((row for row in sizes if "failed" not in row), key=lambda row: row["n_vertices"])
-    used = done[-max(2, min(3, len(done) - 1)) :]
-    if len(used) < 2:
-        return []
-    quantities: dict[str, Callable[[Document], float]] = {
-        "time of the filter": lambda row: row["apply_seconds"]["median"],
-        "time of preparation": lambda row: row["prepare_seconds"],
-        "time of the Laplacian": lambda row: row["laplacian_seconds"],
-        "memory of the filter": lambda row: row["filter_bytes"],
-        "peak memory beyond the graph": lambda row: row["peak_beyond_graph_bytes"],
-    }
-    fits = []
-    for name, value_of in quantities.items():
-        n, values = [row["n_vertices"] for row in used], [value_of(row) for row in used]
-        if min(values) <= 0:
-            continue
-        exponent = _timing.fit_exponent(n, values)
-        fits.append(
-            {
-                "quantity": name,
-                "exponent": exponent,
-                "between": [n[0], n[-1]],
-                "last_step": _timing.fit_exponent(n[-2:], values[-2:]),
-                "target": EXPONENT_TARGET,
-                "met": exponent <= EXPONENT_TARGET,
-            }
-        )
-    return fits
+VARIED = {"order": "order r", "zoom": "h·λmax", "signals": "signals"}
 
 
 def _status_bytes(field: str) -> int | None:
@@ -505,6 +147,181 @@ def warm_up() -> None:
     cg.CayleyFilter(small, p, method="chebyshev", tol=TOL).filter(np.ones((50, 16)))
 
 
+def measure_size(n_vertices: int, args: argparse.Namespace) -> Document:
+    """Build a graph of one size, filter one signal on it, and measure what each step takes."""
+    warm_up()
+    graph_seconds, graph = _timing.timed(lambda: _problems.community_graph(n_vertices, args.seed))
+    return_memory()
+    base = memory_in_use()
+    with MemoryPeak() as building:
+        laplacian_seconds, L = _timing.timed(lambda: cg.laplacian(graph))
+    n_entries = int(graph.W.nnz)
+    p = _problems.cayley_polynomial(ORDER, ZOOM_LMAX / L.lmax, args.seed)
+    f = np.random.default_rng(args.seed).standard_normal(n_vertices)
+
+    def prepare() -> cg.CayleyFilter:
+        L.kernel_graph(np.float64)
+        return cg.CayleyFilter(L, p, method="chebyshev", tol=TOL)
+
+    with MemoryPeak() as preparing:
+        prepare_seconds, g = _timing.timed(prepare)
+    info = g.filter(f, return_info=True)[1]
+    samples = _timing.interleave({"ours": lambda: g.filter(f)}, args.repeats, budget=args.seconds)["ours"]
+    measured = _problems.series_reference(L, p, f) if n_vertices <= REFERENCE_VERTICES else None
+    methods = measure_methods(L, p, f, measured, args)
+    error = None if measured is None else _problems.relative_error(g.filter(f), measured, g.gain, f)
+    del measured
+    filtering = filter_memory(g, f)
+    peak = max(building.peak, preparing.peak, filtering.peak)
+    return {
+        "n_vertices": n_vertices,
+        "n_entries": n_entries,
+        "lmax": L.lmax,
+        "zoom": p.zoom,
+        "n_matvecs": info.n_matvecs,
+        "graph_seconds": graph_seconds,
+        "laplacian_seconds": laplacian_seconds,
+        "prepare_seconds": prepare_seconds,
+        "apply_seconds": _timing.summary(samples),
+        "error_bound": float(info.relative_error_bound),
+        "error": error,
+        "arrays": filtering.beyond / f.nbytes,
+        "filter_bytes": filtering.beyond,
+        "graph_bytes": int(graph.W.data.nbytes + graph.W.indices.nbytes + graph.W.indptr.nbytes),
+        "kernel_graph_bytes": L.kernel_graph(np.float64).n_bytes,
+        "peak_bytes": peak,
+        "peak_beyond_graph_bytes": peak - base,
+        "memory_measured_by": building.how,
+        "methods": methods,
+    }
+
+
+def measure_methods(
+    L: cg.Laplacian, p: cg.CayleyPolynomial, f: FloatArray, reference: FloatArray | None, args: argparse.Namespace
+) -> list[Document]:
+    """Time Jacobi, with the paper's sweeps and to the tolerance, and the exact filter, where they end in time."""
+    gain = filter_gain(L, p)
+
+    def error_of(y: Array) -> float | None:
+        return None if reference is None else _problems.relative_error(y, reference, gain, f)
+
+    def jacobi(n_iter: int) -> tuple[float, Array]:
+        return _timing.timed(lambda: cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=n_iter).filter(f))
+
+    def entry(method: str, predicted: float, run: Callable[[], tuple[float, Array]]) -> Document:
+        skipped = {"method": method, "seconds": None, "error": None, "predicted_seconds": finite(predicted)}
+        if not math.isfinite(predicted):
+            return {**skipped, "reason": "would not fit into memory"}
+        if predicted > args.seconds:
+            return {**skipped, "reason": f"predicted to take {format_seconds(predicted)}"}
+        seconds, y = run()
+        return {**skipped, "seconds": seconds, "error": error_of(y), "reason": ""}
+
+    start = jacobi(0)[0]
+    sweep = max(jacobi(1)[0] - start, 0.0)
+    few = entry(f"jacobi, K = {PAPER_SWEEPS}", start + PAPER_SWEEPS * sweep, lambda: jacobi(PAPER_SWEEPS))
+    sweep = sweep if few["seconds"] is None else max(few["seconds"] - start, 0.0) / PAPER_SWEEPS
+    sure = bounds.jacobi_sweeps(L, p, TOL * gain)
+    assert sure is not None
+    return [
+        few,
+        entry(f"jacobi, tol {TOL:.0e}, K = {sure}".replace("e-0", "e-"), start + sure * sweep, lambda: jacobi(sure)),
+        entry(
+            "exact",
+            exact_seconds(L, with_factorisation=True),
+            lambda: _timing.timed(lambda: cg.CayleyFilter(L, p, method="exact", tol=TOL).filter(f)),
+        ),
+    ]
+
+
+def variations(quick: bool) -> list[tuple[str, float]]:
+    """List what is varied, one thing at a time, and to which values."""
+    values = {"order": ORDERS[quick], "zoom": ZOOMS[quick], "signals": SIGNALS[quick]}
+    return [(name, float(value)) for name, varied in values.items() for value in varied]
+
+
+def measure_variations(n_vertices: int, args: argparse.Namespace) -> list[Document]:
+    """Measure one filter for each variation on the same graph."""
+    warm_up()
+    L = cg.laplacian(_problems.community_graph(n_vertices, args.seed))
+    L.kernel_graph(np.float64)
+    prepared = [prepare_variation(L, name, value, args) for name, value in variations(args.quick)]
+    rows = [time_variation(L, *item, args) for item in prepared]
+    # the allocator is made to give memory back only when nothing is timed any more
+    for row, (_, _, g, f) in zip(rows, prepared, strict=True):
+        row["filter_bytes"] = filter_memory(g, f).beyond
+        row["arrays"] = row["filter_bytes"] / f.nbytes
+    return rows
+
+
+def prepare_variation(
+    L: cg.Laplacian, name: str, value: float, args: argparse.Namespace
+) -> tuple[str, float, cg.CayleyFilter, FloatArray]:
+    """Make filter and signals."""
+    order = int(value) if name == "order" else ORDER
+    zoom_lmax = value if name == "zoom" else ZOOM_LMAX
+    n_signals = int(value) if name == "signals" else 1
+    p = _problems.cayley_polynomial(order, zoom_lmax / L.lmax, args.seed)
+    f = np.random.default_rng(args.seed).standard_normal((L.n_vertices, n_signals))
+    return name, value, cg.CayleyFilter(L, p, method="chebyshev", tol=TOL), f
+
+
+def time_variation(
+    L: cg.Laplacian, name: str, value: float, g: cg.CayleyFilter, f: FloatArray, args: argparse.Namespace
+) -> Document:
+    """Time the filter and the paper's scheme in turns, and measure both errors."""
+    p = g.polynomial
+    paper = cg.CayleyFilter(L, p, method="jacobi", tol=TOL, n_iter=PAPER_SWEEPS)
+    y, info = g.filter(f, return_info=True)
+    reference = _problems.series_reference(L, p, f)
+    samples = _timing.interleave(
+        {"ours": lambda: g.filter(f), "jacobi": lambda: paper.filter(f)}, args.repeats, budget=args.seconds / 4
+    )
+    # a block's error is measured over all signals together, its bound is that of the worst
+    return {
+        "varied": name,
+        "value": value,
+        "n_matvecs": info.n_matvecs,
+        "seconds": _timing.summary(samples["ours"]),
+        "error_bound": float(np.max(info.relative_error_bound)),
+        "error": _problems.relative_error(y, reference, g.gain, f),
+        "jacobi_seconds": _timing.summary(samples["jacobi"]),
+        "jacobi_error": _problems.relative_error(paper.filter(f), reference, g.gain, f),
+    }
+
+
+def fit_all(sizes: Sequence[Document]) -> list[Document]:
+    """Fit exponents of time and memory over the larger half of the sizes, at least two and at most three of them."""
+    done = sorted((row for row in sizes if "failed" not in row), key=lambda row: row["n_vertices"])
+    used = done[-max(2, min(3, len(done) - 1)) :]
+    if len(used) < 2:
+        return []
+    quantities: dict[str, Callable[[Document], float]] = {
+        "time of the filter": lambda row: row["apply_seconds"]["median"],
+        "time of preparation": lambda row: row["prepare_seconds"],
+        "time of the Laplacian": lambda row: row["laplacian_seconds"],
+        "memory of the filter": lambda row: row["filter_bytes"],
+        "peak memory beyond the graph": lambda row: row["peak_beyond_graph_bytes"],
+    }
+    fits = []
+    for name, value_of in quantities.items():
+        n, values = [row["n_vertices"] for row in used], [value_of(row) for row in used]
+        if min(values) <= 0:
+            continue
+        exponent = _timing.fit_exponent(n, values)
+        fits.append(
+            {
+                "quantity": name,
+                "exponent": exponent,
+                "between": [n[0], n[-1]],
+                "last_step": _timing.fit_exponent(n[-2:], values[-2:]),
+                "target": EXPONENT_TARGET,
+                "met": exponent <= EXPONENT_TARGET,
+            }
+        )
+    return fits
+
+
 def run_child(job: str, args: argparse.Namespace) -> Any:
     """Do one job in a process of its own and return its result; a text, if it failed."""
     command = [sys.executable, "-m", "analysis.benchmark_scaling", "--one", job, "--seed", str(args.seed)]
@@ -524,7 +341,7 @@ def do_job(job: str, args: argparse.Namespace) -> None:
 
 def sizes_of(args: argparse.Namespace) -> list[int]:
     """Return the numbers of vertices that are measured."""
-    return [n for n in (QUICK_SIZES if args.quick else SIZES) if n <= args.max_vertices]
+    return [n for n in SIZES[args.quick] if n <= args.max_vertices]
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
@@ -537,7 +354,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
         row: Document = {"n_vertices": n, "failed": result} if isinstance(result, str) else result
         sizes.append(row)
         console.print(f"n = {n:,}: " + (row["failed"] if "failed" in row else format_spread(row["apply_seconds"])))
-    n = min(QUICK_VARIED_SIZE if args.quick else VARIED_SIZE, args.max_vertices)
+    n = min(VARIED_SIZE[args.quick], args.max_vertices)
     step(f"order, zoom and signals at n = {n:,}")
     result = run_child(f"variations:{n}", args)
     failed = isinstance(result, str)
@@ -550,10 +367,132 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     }
 
 
+def format_spread(seconds: Document) -> str:
+    """Write a median with the smallest and the largest."""
+    low, high = format_seconds(seconds["low"]), format_seconds(seconds["high"])
+    return f"{format_seconds(seconds['median'])} ({low}–{high})"
+
+
+SIZE_COLUMNS: Columns = {
+    "vertices": "{n_vertices:,}",
+    "entries": "{n_entries:,}",
+    "Laplacian": lambda row: format_seconds(row["laplacian_seconds"]),
+    "preparation": lambda row: format_seconds(row["prepare_seconds"]),
+    "filter": lambda row: format_spread(row["apply_seconds"]),
+    "passes": "{n_matvecs}",
+    "error": lambda row: "not measured" if row["error"] is None else format_error(row["error"]),
+    "bound": lambda row: format_error(row["error_bound"]),
+    "signal-sized arrays": "{arrays:.1f}",
+    "peak beyond the graph": lambda row: format_bytes(row["peak_beyond_graph_bytes"]),
+}
+
+METHOD_COLUMNS: Columns = {
+    "vertices": "{n_vertices:,}",
+    "method": "{method}",
+    "time": lambda row: "" if row["seconds"] is None else format_seconds(row["seconds"]),
+    "error": lambda row: "" if row["error"] is None else format_error(row["error"]),
+    "why not": "{reason}",
+}
+
+VARIED_COLUMNS: Columns = {
+    "varied": lambda row: VARIED[row["varied"]],
+    "value": "{value:g}",
+    "passes": "{n_matvecs}",
+    "filter": lambda row: format_spread(row["seconds"]),
+    "error": lambda row: format_error(row["error"]),
+    "bound": lambda row: format_error(row["error_bound"]),
+    "signal-sized arrays": "{arrays:.1f}",
+    "Jacobi, K = 13": lambda row: format_seconds(row["jacobi_seconds"]["median"]),
+    "its error": lambda row: format_error(row["jacobi_error"]),
+}
+
+
+def conclusions(document: Document) -> list[str]:
+    """Say the exponents, and the memory of the largest size, beside their targets."""
+    lines = [
+        f"{fit['quantity']} grows like n^{fit['exponent']:.3f} from n = {fit['between'][0]:,} to "
+        f"{fit['between'][1]:,} (last step {fit['last_step']:.3f}; target ≤ {fit['target']:g}: "
+        f"{'met' if fit['met'] else 'not met'})"
+        for fit in document["fits"]
+    ]
+    done = [row for row in document["sizes"] if "failed" not in row]
+    if done:
+        row = max(done, key=lambda row: row["n_vertices"])
+        met = "met" if row["arrays"] <= ARRAYS_TARGET else "not met"
+        lines.append(
+            f"a filter call takes {row['arrays']:.2f} signal-sized arrays beyond graph and signal at "
+            f"n = {row['n_vertices']:,} (target ≤ {ARRAYS_TARGET:g}: {met})"
+        )
+    return lines
+
+
+def page(document: Document) -> Blocks:
+    """Return the title, what was measured, three tables, and the fits."""
+    failed = {"entries": "failed: {failed}", **dict.fromkeys(list(SIZE_COLUMNS)[2:], "")}
+    rows = [
+        table_of("", SIZE_COLUMNS | (failed if "failed" in row else {}), [row]).rows[0] for row in document["sizes"]
+    ]
+    others = [{**one, "n_vertices": row["n_vertices"]} for row in document["sizes"] for one in row.get("methods", [])]
+    varied = f"Order, zoom and signals, {document['varied_vertices']:,} vertices"
+    tables = [
+        Table(f"Cayley filter, r={ORDER}, h·λmax={ZOOM_LMAX:g}, tol 1e-6, one signal", list(SIZE_COLUMNS), rows),
+        table_of("The same by other methods, one run with preparation", METHOD_COLUMNS, others),
+        table_of(varied, VARIED_COLUMNS, document["variations"]),
+    ]
+    return [
+        "Growth with the size of the graph",
+        "Community graphs with average degree 10. Errors and bounds are relative to gain times signal. Memory is that "
+        "of the process: signal-sized arrays count the peak during one filter call, its result included; the peak "
+        "beyond the graph is that of making the Laplacian, preparing the filter and filtering.",
+        *(block for table in tables for block in (f"## {table.title}", table)),
+        "## Fits",
+        conclusions(document),
+    ]
+
+
+def draw(document: Document) -> Figure:
+    """Draw time against size, order, zoom and signals, one line per method."""
+    figure = Figure(figsize=(8.5, 6.2), layout="constrained")
+    axes = figure.subplots(2, 2)
+    _draw_sizes(axes[0, 0], [row for row in document["sizes"] if "failed" not in row])
+    for ax, (name, label) in zip(axes.flat[1:], VARIED.items(), strict=True):
+        rows = [row for row in document["variations"] if row["varied"] == name]
+        x = [row["value"] for row in rows]
+        ax.plot(x, [row["seconds"]["median"] for row in rows], "o-", color="black", label="chebyshev, tol 1e-6")
+        ax.plot(x, [row["jacobi_seconds"]["median"] for row in rows], "s--", color="0.5", label="jacobi, K = 13")
+        ax.set_yscale("log")
+        if name != "order":
+            ax.set_xscale("log")
+        ax.set_xlabel(f"{label}, {document['varied_vertices']:,} vertices")
+    for ax in axes.flat:
+        ax.set_ylabel("seconds")
+        plain_axes(ax, "0.9")
+        ax.legend(fontsize="small", frameon=False)
+    return figure
+
+
+def _draw_sizes(ax: Any, rows: Sequence[Document]) -> None:
+    n = [row["n_vertices"] for row in rows]
+    ax.plot(n, [row["apply_seconds"]["median"] for row in rows], "o-", color="black", label="chebyshev, tol 1e-6")
+    styles = {"jacobi, K": ("s--", "0.5"), "jacobi, tol": ("^-.", "0.35"), "exact": ("D:", "0.2")}
+    for kind, (style, color) in styles.items():
+        points = [
+            (row["n_vertices"], entry["seconds"])
+            for row in rows
+            for entry in row["methods"]
+            if entry["method"].startswith(kind) and entry["seconds"] is not None
+        ]
+        if points:
+            label = f"jacobi, K = {PAPER_SWEEPS}" if kind == "jacobi, K" else kind.replace("tol", "tol 1e-6")
+            ax.plot(*zip(*points, strict=True), style, color=color, label=label)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("vertices")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
-    add_repeats(parser)
-    parser.add_argument("--max-vertices", type=int, default=SIZES[-1], help="leave larger sizes out (default: 10⁷)")
+    parser.add_argument("--max-vertices", type=int, default=SIZES[0][-1], help="leave larger sizes out (default: 10⁷)")
     parser.add_argument(
         "--seconds", type=float, help="leave out what is predicted to take longer (default: 120, quick: 0.2)"
     )
@@ -562,10 +501,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
-    check_repeats(parser, args)
     if args.seconds is None:
         args.seconds = 0.2 if args.quick else 120.0
-    smallest = (QUICK_SIZES if args.quick else SIZES)[0]
+    smallest = SIZES[args.quick][0]
     if args.max_vertices < smallest:
         parser.error(f"--max-vertices must be at least {smallest}, got {args.max_vertices}")
 
@@ -575,14 +513,15 @@ SCRIPT = Script(
     "Measure time, peak memory and error of a Cayley filter against the number of vertices, the order, the zoom and "
     "the number of signals, and fit exponents. The largest size needs about 16 GB.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=tables,
-    lines=conclusions,
     steps=lambda args: len(sizes_of(args)) + 1,
+    repeats=(7, 3),
     arguments=add_arguments,
     check=check_arguments,
 )
+
+markdown = SCRIPT.markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:

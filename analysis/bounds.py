@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._script import Document, Script, Step, Table, finite, markdown_table, page
+from analysis._script import Blocks, Document, Script, Step, finite, table_of
 from cayleygsp import bounds
 from cayleygsp._typing import FloatArray, LaplacianKind
 from cayleygsp.bounds import BOUND_KINDS
@@ -27,7 +27,20 @@ LAPLACIANS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
 DRAWN_ZOOM, DRAWN_SWEEPS = 0.5, 30
 COLUMNS = ("n_iter", "error", "rounding", "paper", "safe", "sharp")
 
-HEADER = ("graph", "Laplacian", "h", "K", "κ", "error", "paper", "safe", "sharp", "paper / sharp", "paper holds")
+TABLE = {
+    "graph": "{graph}",
+    "Laplacian": "{laplacian}",
+    "h": "{zoom:g}",
+    "K": "{n_iter}",
+    "κ": "{kappa:.4f}",
+    **{name: lambda row, name=name: _number(row[name]) for name in ("error", "paper", "safe", "sharp")},
+    "paper / sharp": lambda row: (
+        f"{row['paper'] / row['sharp']:.3g}" if row["sharp"] and row["paper"] is not None else ""
+    ),
+    "paper holds": lambda row: (
+        "broken" if "paper" in row["broken"] else "proved" if row["paper_proved"] else "held, unproved"
+    ),
+}
 
 
 def graphs(quick: bool, seed: int) -> dict[str, cg.Graph]:
@@ -90,24 +103,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return {"order": ORDER, "rows": rows}
 
 
-def cells(row: Document) -> list[str]:
-    """Return the cells of one row."""
-    values = [_number(row[kind]) for kind in ("paper", "safe", "sharp")]
-    ratio = "" if not row["sharp"] or row["paper"] is None else f"{row['paper'] / row['sharp']:.3g}"
-    holds = "broken" if "paper" in row["broken"] else "proved" if row["paper_proved"] else "held, unproved"
-    return [
-        row["graph"],
-        row["laplacian"],
-        f"{row['zoom']:g}",
-        str(row["n_iter"]),
-        f"{row['kappa']:.4f}",
-        _number(row["error"]),
-        *values,
-        ratio,
-        holds,
-    ]
-
-
 def _number(value: float | None) -> str:
     return "overflow" if value is None else f"{value:.3g}"
 
@@ -135,36 +130,22 @@ def conclusions(document: Document) -> list[str]:
     return lines
 
 
-def broken_rows(document: Document) -> list[Document]:
-    """Return the rows in which the printed bound is broken."""
-    return [row for row in document["rows"] if "paper" in row["broken"]]
-
-
-def table_rows(document: Document) -> list[Document]:
-    """Return the rows that are printed: a few numbers of sweeps."""
-    return [row for row in document["rows"] if row["n_iter"] in TABLE_SWEEPS]
-
-
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, what was measured, what it shows, and two tables."""
+    few = [row for row in document["rows"] if row["n_iter"] in TABLE_SWEEPS]
+    broken = [row for row in document["rows"] if "paper" in row["broken"]]
+    return [
         "Proposition 1: error of the Jacobi scheme and its bounds",
-        document,
         f"Filter 2 Re(c C(hΔ)⁵) with |c| = 1 and the worst of {N_PHASES} phases; errors are the largest over all "
         "signals, ‖Gf − G̃f‖/‖f‖, by the spectral norm of dense matrices. `paper` is 2Mκᴷ as printed, `safe` the "
         "recurrence of its proof, `sharp` the one of `cayleygsp.bounds`. A bound counts as broken if the error is "
         "above it by more than rounding explains. All numbers of sweeps are in the JSON file.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
+        conclusions(document),
         "## A few numbers of sweeps",
-        "",
-        *markdown_table(HEADER, [cells(row) for row in table_rows(document)]),
-        "",
+        table_of(f"Proposition 1, r = {ORDER}", TABLE, few),
         "## Where the printed bound is broken",
-        "",
-        *markdown_table(HEADER, [cells(row) for row in broken_rows(document)]),
-    )
+        table_of("Where the printed bound is broken", TABLE, broken),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -197,13 +178,11 @@ SCRIPT = Script(
     "Compare the error of the paper's Jacobi scheme with Proposition 1 as printed and with two bounds that hold, on "
     "several graphs and both Laplacians.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table(f"Proposition 1, r = {ORDER}", HEADER, list(map(cells, table_rows(document))))],
-    lines=conclusions,
     steps=lambda args: len(graphs(args.quick, args.seed)) * len(LAPLACIANS),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

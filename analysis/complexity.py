@@ -22,46 +22,25 @@ from torch import Tensor, nn
 
 import cayleygsp as cg
 from analysis import _timing
-from analysis._figures import plain_axes
+from analysis._figures import legend_below, plain_axes
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, N_FEATURES, NETWORK_STYLES, ORDERS, SWEEPS
-from analysis._script import (
-    Document,
-    Script,
-    Step,
-    Table,
-    add_repeats,
-    check_repeats,
-    format_seconds,
-    markdown_table,
-    page,
-)
+from analysis._script import Blocks, Document, Script, Step, Table, format_seconds, pivot, table_of
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
 
-BATCH = 100
+# In full, and in the quick form: orders at one size and sizes at one order, batches, and seconds after which a slow
+# call is not repeated again; the table says how often it was.
+REPEATS = 30, 2
 
-REPEATS, QUICK_REPEATS = 30, 2
-
-QUICK_ORDERS = (1, 3)
-
-SIZES, QUICK_SIZES = (300, 1000, 3000, 10_000, 30_000, 100_000), (90, 150)
-
-ORDER_VERTICES, QUICK_ORDER_VERTICES = 360, 90
-
-SIZE_ORDER = 3
-
-SIZE_BATCH, QUICK_BATCH = 4, 2
-
-AVERAGE_DEGREE = 14.0
-
-INNER_SHARE = 0.93
-
-ZOOM = 1.0
-
-TOL = 1e-4
+TIMED_ORDERS = ORDERS, (1, 3)
+SIZES = (300, 1000, 3000, 10_000, 30_000, 100_000), (90, 150)
+ORDER_VERTICES, SIZE_ORDER = (360, 90), 3
+BATCH, SIZE_BATCH = (100, 2), (4, 2)
+BUDGET = 60.0, 0.5
+AVERAGE_DEGREE, INNER_SHARE = 14.0, 0.93
+ZOOM, TOL = 1.0, 1e-4
 
 # Exponents up to this count as linear: the larger sizes leave the caches.
 LINEAR = 1.1
-
 INVERSION, EIGENBASIS, SERIES = "inversion", "eigenbasis", "series"
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -104,231 +83,7 @@ NAMES = {
 
 # Dense matrices beyond these sizes take too long for 30 repetitions, or too much memory.
 LARGEST = {INVERSION: 1000, EIGENBASIS: 3000}
-
-# Seconds after which a slow call is not repeated again; the table says how often it was.
-BUDGET, QUICK_BUDGET = 60.0, 0.5
-
 KINDS = ("test", "training")
-
-
-def calls_of(model: str, order: int, L: GraphLaplacian, batch: int, seed: int) -> dict[str, Callable[[], Any]]:
-    """Return a forward pass and a training step, both called once before."""
-    generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(batch, L.n_vertices, 1, generator=generator)
-    y = torch.randint(N_COMMUNITIES, (batch,), generator=generator)
-    # two networks: one that is not trained keeps its zoom, and with it what its layer remembers
-    trained, network = (Network(model, order, L) for _ in range(2))
-    optimizer = torch.optim.Adam(network.parameters())
-
-    def test() -> None:
-        with torch.no_grad():
-            trained(x)
-
-    def training() -> None:
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(network(x), y).backward()
-        optimizer.step()
-
-    test()
-    training()
-    return {"test": test, "training": training}
-
-
-def point(models: Sequence[str], order: int, n: int, batch: int, args: argparse.Namespace) -> list[Document]:
-    """Time all models at one order and size, in turns."""
-    laplacian = cg.laplacian(make_graph(n, args.seed))
-    L = GraphLaplacian.from_laplacian(laplacian.with_lmax(laplacian.lanczos_bound().upper), dtype=torch.float32)
-    calls: dict[str, Callable[[], Any]] = {}
-    for model in models:
-        calls |= {f"{model}/{kind}": call for kind, call in calls_of(model, order, L, batch, args.seed).items()}
-    samples = _timing.interleave(calls, args.repeats, budget=args.budget, shortest=0.0)
-    rows = []
-    for name, seconds in samples.items():
-        model, kind = name.split("/")
-        spread = {"mean": statistics.fmean(seconds), "sd": statistics.pstdev(seconds), "n": len(seconds)}
-        rows.append({"model": model, "kind": kind, "order": order, "n_vertices": n, "batch": batch, "seconds": spread})
-    return rows
-
-
-def with_ratios(rows: Sequence[Document], *, paper: bool) -> list[Document]:
-    """Add ratios to ChebNet at the same order, size and kind, and the paper's if asked for."""
-    base = {
-        (row["kind"], row["order"], row["n_vertices"]): row["seconds"]["mean"]
-        for row in rows
-        if row["model"] == CHEBNET
-    }
-    out = []
-    for row in rows:
-        ratio = row["seconds"]["mean"] / base[row["kind"], row["order"], row["n_vertices"]]
-        theirs = PAPER[row["kind"]].get(row["model"]) if paper else None
-        known = None
-        if theirs is not None and row["order"] in ORDERS:
-            k = ORDERS.index(row["order"])
-            known = theirs[k] / PAPER[row["kind"]][CHEBNET][k]
-        out.append({**row, "ratio": ratio, "paper_ratio": known})
-    return out
-
-
-def measure(args: argparse.Namespace, step: Step) -> Document:
-    """Time everything: orders at one size, then sizes at one order."""
-    by_order, by_size = [], []
-    for order in args.orders:
-        step(f"order {order}")
-        by_order += point(MODELS, order, args.order_vertices, args.batch, args)
-    for n in args.sizes:
-        step(f"{n:,} vertices")
-        models = [model for model in MODELS if n <= LARGEST.get(model, n)]
-        by_size += point(models, SIZE_ORDER, n, args.size_batch, args)
-    return {
-        "torch": f"{torch.__version__}, {torch.get_num_threads()} threads",
-        "repeats": args.repeats,
-        "by_order": with_ratios(by_order, paper=True),
-        "by_size": with_ratios(by_size, paper=False),
-        "exponents": [exponent(by_size, model, kind) for kind in KINDS for model in MODELS],
-    }
-
-
-def exponent(rows: Sequence[Document], model: str, kind: str) -> Document:
-    """Return the slope of log time over log size over the larger half of the sizes that a model was timed at."""
-    same = [row for row in rows if row["model"] == model and row["kind"] == kind]
-    same = same[-max(len(same) // 2 + 1, 2) :]
-    n, seconds = [row["n_vertices"] for row in same], [row["seconds"]["mean"] for row in same]
-    slope = _timing.fit_exponent(n, seconds) if len(same) > 1 else None
-    return {"model": model, "kind": kind, "exponent": slope}
-
-
-def table(rows: Sequence[Document], kind: str, key: str) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of one kind: one row per model, one column per order or size."""
-    values = sorted({row[key] for row in rows})
-    sign = "r" if key == "order" else "n"
-    cells: dict[str, dict[int, str]] = {}
-    for row in rows:
-        if row["kind"] == kind:
-            cells.setdefault(row["model"], {})[row[key]] = cell(row)
-    header = [kind, *(f"{sign} = {value:,}" for value in values)]
-    return header, [[NAMES[model], *(texts.get(v, "") for v in values)] for model, texts in cells.items()]
-
-
-def cell(row: Document) -> str:
-    """Write a time and its ratio to ChebNet, beside the paper's."""
-    text = f"{format_seconds(row['seconds']['mean'])}, {row['ratio']:.3g}×"
-    if row["paper_ratio"] is not None and row["model"] != CHEBNET:
-        text += f" ({row['paper_ratio']:.3g}×, {row['ratio'] - row['paper_ratio']:+.3g})"
-    return text
-
-
-def findings(document: Document) -> list[str]:
-    """Say what the times show, each in a sentence that may turn out either way."""
-    seconds = {(row["model"], row["kind"], row["order"]): row["seconds"]["mean"] for row in document["by_order"]}
-    most = f"jacobi {SWEEPS[-1]}"
-    sentences = []
-    for kind in KINDS:
-        shares = {
-            order: seconds[SERIES, kind, order] / seconds[most, kind, order]
-            for model, of, order in seconds
-            if (model, of) == (SERIES, kind)
-        }
-        low, high = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-        sentences.append(
-            f"{kind.capitalize()}: our series takes {shares[low]:.2f} (r = {low}) to {shares[high]:.2f} (r = {high}) "
-            f"of the time of Jacobi with K = {SWEEPS[-1]}."
-        )
-    linear = [SERIES, CHEBNET, *(f"jacobi {K}" for K in SWEEPS)]
-    slopes = [e["exponent"] for e in document["exponents"] if e["model"] in linear and e["exponent"] is not None]
-    if slopes:
-        grows = "at most linearly" if max(slopes) <= LINEAR else "faster than linearly"
-        sentences.append(
-            f"Exponents of our series, Jacobi and ChebNet are {min(slopes):.2f} to {max(slopes):.2f}: their time grows "
-            f"{grows} with n (to {LINEAR:g} counts as linear)."
-        )
-    return sentences
-
-
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    orders, sizes = document["by_order"], document["by_size"]
-    fewest = min(row["seconds"]["n"] for row in [*orders, *sizes])
-    lines = [
-        f"Mean time, and its ratio to ChebNet at the same order and size. Graphs of 15 communities, combinatorial "
-        f"Laplacian, about {AVERAGE_DEGREE:g} neighbours a vertex, one channel in, {N_FEATURES} out, h = {ZOOM:g}, "
-        f"single precision. Against the order: {orders[0]['n_vertices']} vertices, batch {orders[0]['batch']}; in "
-        "brackets the paper's ratio, on a graphics card and with a batch and a graph that it does not tell, and the "
-        "difference.",
-    ]
-    for kind in KINDS:
-        lines += ["", *markdown_table(*table(orders, kind, "order"))]
-    lines += [
-        "",
-        f"Against the number of vertices: order {SIZE_ORDER}, batch {sizes[0]['batch']}. Dense methods stop where they "
-        "get too slow.",
-    ]
-    for kind in KINDS:
-        lines += ["", *markdown_table(*table(sizes, kind, "n_vertices"))]
-    exponents = [
-        [NAMES[e["model"]], e["kind"], f"{e['exponent']:.2f}"]
-        for e in document["exponents"]
-        if e["exponent"] is not None
-    ]
-    lines += [
-        "",
-        "Growth of the time with n, by a straight line in logarithms over the larger sizes that a method was timed at "
-        "(1 is linear):",
-        "",
-        *markdown_table(["model", "kind", "exponent"], exponents),
-        "",
-        *(f"- {line}" for line in findings(document)),
-    ]
-    facts = [
-        f"- torch: {document['torch']}",
-        f"- Repetitions: {document['repeats']}, of slow calls at least {fewest}",
-    ]
-    return page("Time against order and size", document, *lines, facts=facts)
-
-
-def draw(document: Document) -> Figure:
-    """Draw times and ratios over the order, and times over the size, test above training."""
-    figure = Figure(figsize=(11, 7), layout="constrained")
-    axes = figure.subplots(2, 3)
-    for line, kind in zip(axes, KINDS, strict=True):
-        _draw_curves(line[0], document["by_order"], kind, "order", lambda row: 1e3 * row["seconds"]["mean"])
-        _draw_curves(line[1], document["by_order"], kind, "order", lambda row: row["ratio"])
-        _draw_curves(line[2], document["by_size"], kind, "n_vertices", lambda row: 1e3 * row["seconds"]["mean"])
-        line[0].set(ylabel="time, ms", title=f"{kind}: time")
-        line[1].set(ylabel="time over that of ChebNet", title=f"{kind}: ratio (thin: the paper's)")
-        _draw_linear(line[2], document["by_size"], kind)
-        line[2].set(ylabel="time, ms", xscale="log", title=f"{kind}: time against size, r = {SIZE_ORDER}")
-        _draw_paper(line[1], document["by_order"], kind)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
-    return figure
-
-
-def _draw_curves(ax: Axes, rows: Sequence[Document], kind: str, key: str, value: Callable[[Document], float]) -> None:
-    for model, style in STYLES.items():
-        same = [row for row in rows if row["model"] == model and row["kind"] == kind]
-        ax.plot([row[key] for row in same], [value(row) for row in same], label=NAMES[model], markersize=4, **style)
-    ax.set_xlabel("order r" if key == "order" else "vertices n")
-    ax.set_yscale("log")
-    if key == "order":
-        ax.set_xticks(sorted({row[key] for row in rows}))
-    ax.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
-    ax.title.set_fontsize("small")
-    plain_axes(ax)
-
-
-def _draw_linear(ax: Axes, rows: Sequence[Document], kind: str) -> None:
-    """Draw a line of slope 1 through the last time of ChebNet."""
-    same = [row for row in rows if row["model"] == CHEBNET and row["kind"] == kind]
-    n = np.array([row["n_vertices"] for row in same])
-    ax.plot(n, 1e3 * same[-1]["seconds"]["mean"] * n / n[-1], color="0.75", linewidth=1, zorder=0)
-    ax.annotate("∝ n", (n[0], 1e3 * same[-1]["seconds"]["mean"] * n[0] / n[-1]), color="0.5", fontsize="small")
-
-
-def _draw_paper(ax: Axes, rows: Sequence[Document], kind: str) -> None:
-    for model, style in STYLES.items():
-        same = [row for row in rows if row["model"] == model and row["kind"] == kind and row["paper_ratio"] is not None]
-        x, y = [row["order"] for row in same], [row["paper_ratio"] for row in same]
-        ax.plot(x, y, linewidth=0.6, marker=style["marker"], markersize=2, markerfacecolor="none", color=style["color"])
 
 
 class InversionConv(CayleyConv):
@@ -387,51 +142,241 @@ def make_graph(n_vertices: int, seed: int) -> cg.Graph:
     return cg.gallery.communities(N_COMMUNITIES, n_vertices=n_vertices, p_in=p_in, p_out=p_out, rng=seed)
 
 
+def calls_of(model: str, order: int, L: GraphLaplacian, batch: int, seed: int) -> dict[str, Callable[[], Any]]:
+    """Return a forward pass and a training step, both called once before."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(batch, L.n_vertices, 1, generator=generator)
+    y = torch.randint(N_COMMUNITIES, (batch,), generator=generator)
+    # two networks: one that is not trained keeps its zoom, and with it what its layer remembers
+    trained, network = (Network(model, order, L) for _ in range(2))
+    optimizer = torch.optim.Adam(network.parameters())
+
+    def test() -> None:
+        with torch.no_grad():
+            trained(x)
+
+    def training() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(network(x), y).backward()
+        optimizer.step()
+
+    test()
+    training()
+    return {"test": test, "training": training}
+
+
+def point(models: Sequence[str], order: int, n: int, batch: int, args: argparse.Namespace) -> list[Document]:
+    """Time all models at one order and size, in turns."""
+    laplacian = cg.laplacian(make_graph(n, args.seed))
+    L = GraphLaplacian.from_laplacian(laplacian.with_lmax(laplacian.lanczos_bound().upper), dtype=torch.float32)
+    calls: dict[str, Callable[[], Any]] = {}
+    for model in models:
+        calls |= {f"{model}/{kind}": call for kind, call in calls_of(model, order, L, batch, args.seed).items()}
+    samples = _timing.interleave(calls, args.repeats, budget=BUDGET[args.quick], shortest=0.0)
+    rows = []
+    for name, seconds in samples.items():
+        model, kind = name.split("/")
+        spread = {"mean": statistics.fmean(seconds), "sd": statistics.pstdev(seconds), "n": len(seconds)}
+        rows.append({"model": model, "kind": kind, "order": order, "n_vertices": n, "batch": batch, "seconds": spread})
+    return rows
+
+
+def with_ratios(rows: Sequence[Document], *, paper: bool) -> list[Document]:
+    """Add ratios to ChebNet at the same order, size and kind, and the paper's if asked for."""
+    base = {
+        (row["kind"], row["order"], row["n_vertices"]): row["seconds"]["mean"]
+        for row in rows
+        if row["model"] == CHEBNET
+    }
+    out = []
+    for row in rows:
+        ratio = row["seconds"]["mean"] / base[row["kind"], row["order"], row["n_vertices"]]
+        theirs = PAPER[row["kind"]].get(row["model"]) if paper else None
+        known = None
+        if theirs is not None and row["order"] in ORDERS:
+            k = ORDERS.index(row["order"])
+            known = theirs[k] / PAPER[row["kind"]][CHEBNET][k]
+        out.append({**row, "ratio": ratio, "paper_ratio": known})
+    return out
+
+
+def exponent(rows: Sequence[Document], model: str, kind: str) -> Document:
+    """Return the slope of log time over log size over the larger half of the sizes that a model was timed at."""
+    same = [row for row in rows if row["model"] == model and row["kind"] == kind]
+    same = same[-max(len(same) // 2 + 1, 2) :]
+    n, seconds = [row["n_vertices"] for row in same], [row["seconds"]["mean"] for row in same]
+    slope = _timing.fit_exponent(n, seconds) if len(same) > 1 else None
+    return {"model": model, "kind": kind, "exponent": slope}
+
+
+def measure(args: argparse.Namespace, step: Step) -> Document:
+    """Time everything: orders at one size, then sizes at one order."""
+    by_order, by_size = [], []
+    for order in args.orders:
+        step(f"order {order}")
+        by_order += point(MODELS, order, ORDER_VERTICES[args.quick], BATCH[args.quick], args)
+    for n in args.sizes:
+        step(f"{n:,} vertices")
+        models = [model for model in MODELS if n <= LARGEST.get(model, n)]
+        by_size += point(models, SIZE_ORDER, n, SIZE_BATCH[args.quick], args)
+    return {
+        "torch": f"{torch.__version__}, {torch.get_num_threads()} threads",
+        "repeats": args.repeats,
+        "by_order": with_ratios(by_order, paper=True),
+        "by_size": with_ratios(by_size, paper=False),
+        "exponents": [exponent(by_size, model, kind) for kind in KINDS for model in MODELS],
+    }
+
+
+def table(rows: Sequence[Document], kind: str, key: str) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of one kind: one row per model, one column per order or size."""
+    same = [row for row in rows if row["kind"] == kind]
+    name = "r = {}" if key == "order" else "n = {:,}"
+    return pivot(kind, same, lambda row: NAMES[row["model"]], lambda row: row[key], cell, name)
+
+
+def cell(row: Document) -> str:
+    """Write a time and its ratio to ChebNet, beside the paper's."""
+    text = f"{format_seconds(row['seconds']['mean'])}, {row['ratio']:.3g}×"
+    if row["paper_ratio"] is not None and row["model"] != CHEBNET:
+        text += f" ({row['paper_ratio']:.3g}×, {row['ratio'] - row['paper_ratio']:+.3g})"
+    return text
+
+
+def findings(document: Document) -> list[str]:
+    """Say what the times show, each in a sentence that may turn out either way."""
+    seconds = {(row["model"], row["kind"], row["order"]): row["seconds"]["mean"] for row in document["by_order"]}
+    most = f"jacobi {SWEEPS[-1]}"
+    sentences = []
+    for kind in KINDS:
+        shares = {
+            order: seconds[SERIES, kind, order] / seconds[most, kind, order]
+            for model, of, order in seconds
+            if (model, of) == (SERIES, kind)
+        }
+        low, high = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
+        sentences.append(
+            f"{kind.capitalize()}: our series takes {shares[low]:.2f} (r = {low}) to {shares[high]:.2f} (r = {high}) "
+            f"of the time of Jacobi with K = {SWEEPS[-1]}."
+        )
+    linear = [SERIES, CHEBNET, *(f"jacobi {K}" for K in SWEEPS)]
+    slopes = [e["exponent"] for e in document["exponents"] if e["model"] in linear and e["exponent"] is not None]
+    if slopes:
+        grows = "at most linearly" if max(slopes) <= LINEAR else "faster than linearly"
+        sentences.append(
+            f"Exponents of our series, Jacobi and ChebNet are {min(slopes):.2f} to {max(slopes):.2f}: their time grows "
+            f"{grows} with n (to {LINEAR:g} counts as linear)."
+        )
+    return sentences
+
+
+def page(document: Document) -> Blocks:
+    """Return the title, times against order and size, exponents, and what they show."""
+    orders, sizes = document["by_order"], document["by_size"]
+    exponents = [row for row in document["exponents"] if row["exponent"] is not None]
+    columns = {"model": lambda row: NAMES[row["model"]], "kind": "{kind}", "exponent": "{exponent:.2f}"}
+    return [
+        "Time against order and size",
+        f"Mean time, and its ratio to ChebNet at the same order and size. Graphs of 15 communities, combinatorial "
+        f"Laplacian, about {AVERAGE_DEGREE:g} neighbours a vertex, one channel in, {N_FEATURES} out, h = {ZOOM:g}, "
+        f"single precision. Against the order: {orders[0]['n_vertices']} vertices, batch {orders[0]['batch']}; in "
+        "brackets the paper's ratio, on a graphics card and with a batch and a graph that it does not tell, and the "
+        "difference.",
+        *(Table(f"Against the order, {kind}", *table(orders, kind, "order")) for kind in KINDS),
+        f"Against the number of vertices: order {SIZE_ORDER}, batch {sizes[0]['batch']}. Dense methods stop where they "
+        "get too slow.",
+        *(Table(f"Against the size, {kind}", *table(sizes, kind, "n_vertices")) for kind in KINDS),
+        "Growth of the time with n, by a straight line in logarithms over the larger sizes that a method was timed at "
+        "(1 is linear):",
+        table_of("Growth of the time with n", columns, exponents),
+        findings(document),
+    ]
+
+
+def facts(document: Document) -> list[str]:
+    """Say with what torch, and how often, calls were timed."""
+    fewest = min(row["seconds"]["n"] for row in [*document["by_order"], *document["by_size"]])
+    return [
+        f"- torch: {document['torch']}",
+        f"- Repetitions: {document['repeats']}, of slow calls at least {fewest}",
+    ]
+
+
+def draw(document: Document) -> Figure:
+    """Draw times and ratios over the order, and times over the size, test above training."""
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    axes = figure.subplots(2, 3)
+    for line, kind in zip(axes, KINDS, strict=True):
+        _draw_curves(line[0], document["by_order"], kind, "order", lambda row: 1e3 * row["seconds"]["mean"])
+        _draw_curves(line[1], document["by_order"], kind, "order", lambda row: row["ratio"])
+        _draw_curves(line[2], document["by_size"], kind, "n_vertices", lambda row: 1e3 * row["seconds"]["mean"])
+        line[0].set(ylabel="time, ms", title=f"{kind}: time")
+        line[1].set(ylabel="time over that of ChebNet", title=f"{kind}: ratio (thin: the paper's)")
+        _draw_linear(line[2], document["by_size"], kind)
+        line[2].set(ylabel="time, ms", xscale="log", title=f"{kind}: time against size, r = {SIZE_ORDER}")
+        _draw_paper(line[1], document["by_order"], kind)
+    legend_below(figure)
+    return figure
+
+
+def _draw_curves(ax: Axes, rows: Sequence[Document], kind: str, key: str, value: Callable[[Document], float]) -> None:
+    for model, style in STYLES.items():
+        same = [row for row in rows if row["model"] == model and row["kind"] == kind]
+        ax.plot([row[key] for row in same], [value(row) for row in same], label=NAMES[model], markersize=4, **style)
+    ax.set_xlabel("order r" if key == "order" else "vertices n")
+    ax.set_yscale("log")
+    if key == "order":
+        ax.set_xticks(sorted({row[key] for row in rows}))
+    ax.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
+    ax.title.set_fontsize("small")
+    plain_axes(ax)
+
+
+def _draw_linear(ax: Axes, rows: Sequence[Document], kind: str) -> None:
+    """Draw a line of slope 1 through the last time of ChebNet."""
+    same = [row for row in rows if row["model"] == CHEBNET and row["kind"] == kind]
+    n = np.array([row["n_vertices"] for row in same])
+    ax.plot(n, 1e3 * same[-1]["seconds"]["mean"] * n / n[-1], color="0.75", linewidth=1, zorder=0)
+    ax.annotate("∝ n", (n[0], 1e3 * same[-1]["seconds"]["mean"] * n[0] / n[-1]), color="0.5", fontsize="small")
+
+
+def _draw_paper(ax: Axes, rows: Sequence[Document], kind: str) -> None:
+    for model, style in STYLES.items():
+        same = [row for row in rows if row["model"] == model and row["kind"] == kind and row["paper_ratio"] is not None]
+        x, y = [row["order"] for row in same], [row["paper_ratio"] for row in same]
+        ax.plot(x, y, linewidth=0.6, marker=style["marker"], markersize=2, markerfacecolor="none", color=style["color"])
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
-    add_repeats(parser, REPEATS, QUICK_REPEATS)
     parser.add_argument("--orders", type=int, nargs="+", metavar="R", help="orders (default: 1 3 … 13, quick: 1 3)")
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="vertices (default: 300 … 100,000)")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
-    check_repeats(parser, args)
-    quick = args.quick
-    args.orders = sorted(set(args.orders or (QUICK_ORDERS if quick else ORDERS)))
-    args.sizes = sorted(set(args.sizes or (QUICK_SIZES if quick else SIZES)))
+    args.orders = sorted(set(args.orders or TIMED_ORDERS[args.quick]))
+    args.sizes = sorted(set(args.sizes or SIZES[args.quick]))
     if min(args.orders) < 1:
         parser.error(f"--orders must be 1 or more, got {min(args.orders)}")
     if min(args.sizes) < 3 * N_COMMUNITIES:
         parser.error(f"--sizes must be {3 * N_COMMUNITIES} or more, got {min(args.sizes)}")
-    args.order_vertices = QUICK_ORDER_VERTICES if quick else ORDER_VERTICES
-    args.batch = QUICK_BATCH if quick else BATCH
-    args.size_batch = QUICK_BATCH if quick else SIZE_BATCH
-    args.budget = QUICK_BUDGET if quick else BUDGET
-
-
-def tables(document: Document) -> list[Table]:
-    """Return the tables."""
-    kinds = KINDS
-    by_order = [Table(f"Against the order, {kind}", *table(document["by_order"], kind, "order")) for kind in kinds]
-    by_size = [Table(f"Against the size, {kind}", *table(document["by_size"], kind, "n_vertices")) for kind in kinds]
-    return by_order + by_size
 
 
 SCRIPT = Script(
     "complexity",
     "Time Cayley and Chebyshev layers against order and size. Run it on a quiet machine.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=tables,
+    facts,
     steps=lambda args: len(args.orders) + len(args.sizes),
+    repeats=REPEATS,
     arguments=add_arguments,
     check=check_arguments,
 )
 
-compute, main = SCRIPT.compute, SCRIPT.main
-
+compute, main, markdown = SCRIPT.compute, SCRIPT.main, SCRIPT.markdown
 
 if __name__ == "__main__":
     raise SystemExit(main())

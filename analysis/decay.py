@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._script import Document, Script, Step, Table, finite, markdown_table, page
+from analysis._script import Blocks, Document, Script, Step, finite, table_of
 from cayleygsp import localization
 from cayleygsp._typing import FloatArray
 from cayleygsp.localization import Decay, DecayBound, DecayFit
@@ -24,20 +24,20 @@ ZOOM_LMAX, QUICK_ZOOM_LMAX = (3.0, 30.0, 300.0), (3.0, 30.0)
 N_VERTICES = 5  # vertices about which the decay is measured
 SMALL = 1e-3  # mass at which a filter is said to end
 
-HEADER = (
-    "graph",
-    "h·λmax",
-    "γ fitted",
-    "R²",
-    "points",
-    "γ of the series",
-    "γ of Theorem 4",
-    "hops to 1e-3",
-    "series",
-    "Theorem 4",
-    "Chebyshev r = 4",
-    "its error",
-)
+COLUMNS = {
+    "graph": "{graph}",
+    "h·λmax": "{zoom_lmax:g}",
+    "γ fitted": lambda row: _number(row["fit"]["gamma"]),
+    "R²": lambda row: _number(row["fit"]["r_squared"]),
+    "points": "{fit[n_points]:g}",
+    "γ of the series": lambda row: _number(row["series_gamma"]),
+    "γ of Theorem 4": lambda row: _number(row["theorem"]["gamma"]),
+    "hops to 1e-3": lambda row: _hops(row["mass"]),
+    "series": lambda row: _hops(row["bounds"]["series"]),
+    "Theorem 4": lambda row: _hops(row["bounds"]["theorem 4"]),
+    "Chebyshev r = 4": lambda row: str(hops_to(row["chebyshev_mass"], 0.0)),
+    "its error": "{chebyshev_error:.2g}",
+}
 
 
 def graphs(quick: bool, seed: int) -> dict[str, cg.Graph]:
@@ -110,22 +110,9 @@ def hops_to(mass: Sequence[float], level: float = SMALL) -> int | None:
     return int(below[0]) if below.size else None
 
 
-def cells(row: Document) -> list[str]:
-    """Return the cells of one row."""
-    fit = row["fit"]
-    reached = [hops_to(mass) for mass in (row["mass"], row["bounds"]["series"], row["bounds"]["theorem 4"])]
-    return [
-        row["graph"],
-        f"{row['zoom_lmax']:g}",
-        _number(fit["gamma"]),
-        _number(fit["r_squared"]),
-        f"{fit['n_points']:g}",
-        _number(row["series_gamma"]),
-        _number(row["theorem"]["gamma"]),
-        *(f"> {len(row['mass']) - 1}" if k is None else str(k) for k in reached),
-        str(hops_to(row["chebyshev_mass"], 0.0)),
-        f"{row['chebyshev_error']:.2g}",
-    ]
+def _hops(mass: Sequence[float]) -> str:
+    reached = hops_to(mass)
+    return f"> {len(mass) - 1}" if reached is None else str(reached)
 
 
 def _number(value: float | None) -> str:
@@ -148,21 +135,18 @@ def conclusions(document: Document) -> list[str]:
     ]
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, what was measured, the table, and what it shows."""
+    return [
         "Theorem 4: decay of Cayley filters",
-        document,
         f"Cayley filters of order {ORDER} with random coefficients on the combinatorial Laplacian; L₂ mass of Gδ "
         f"outside k hops, the mean over {N_VERTICES} random vertices. Columns of hops say after how many the mass, or "
         "what bounds it, is at most 1e-3. The Chebyshev filter interpolates the same response with the same order: it "
         "ends after r hops, and its error is the largest distance from the response over the spectrum, relative to "
         "the gain.",
-        "",
-        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-    )
+        table_of(f"Decay of Cayley filters, r = {ORDER}", COLUMNS, document["rows"]),
+        conclusions(document),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -219,15 +203,11 @@ SCRIPT = Script(
     "Measure how fast Cayley filters decay about a vertex on several graphs and at several zooms, and compare with "
     "Theorem 4, with a proved curve, and with a Chebyshev filter of the same order.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [
-        Table(f"Decay of Cayley filters, r = {ORDER}", HEADER, [cells(row) for row in document["rows"]])
-    ],
-    lines=conclusions,
     steps=lambda args: len(graphs(args.quick, args.seed)) * len(QUICK_ZOOM_LMAX if args.quick else ZOOM_LMAX),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._script import Document, Script, Step, Table, markdown_table, page
+from analysis._figures import plain_axes
+from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp import design
 
 MAX_ERROR = 0.1
@@ -31,16 +32,23 @@ WIDTHS, QUICK_WIDTHS = (1.0, 0.7, 0.5, 0.35, 0.25), (1.0,)
 # What applying a Cayley filter is allowed to be off by, relative to its gain, when products are counted.
 TOL = 1e-3
 
-COMMUNITY_HEADER = ("polynomial", "real parameters", "zoom", "error", "largest coefficient", "enough")
-BAND_HEADER = (
-    "band",
-    "Cayley order",
-    "its parameters",
-    "its zoom · λmax",
-    "products to apply it",
-    "Chebyshev order",
-    "ratio of orders",
-)
+COMMUNITY_COLUMNS = {
+    "polynomial": "{name}",
+    "real parameters": "{n_parameters}",
+    "zoom": lambda row: "none" if row["zoom"] is None else f"{row['zoom']:.3g}",
+    "error": "{error:.3f}",
+    "largest coefficient": "{largest_coefficient:.2g}",
+    "enough": lambda row: "yes" if row["error"] <= MAX_ERROR else "no",
+}
+BAND_COLUMNS = {
+    "band": "{name}",
+    "Cayley order": "{cayley_order}",
+    "its parameters": "{cayley_parameters}",
+    "its zoom · λmax": "{zoom:.3g}",
+    "products to apply it": "{products}",
+    "Chebyshev order": "{chebyshev_order}",
+    "ratio of orders": lambda row: f"{row['chebyshev_order'] / row['cayley_order']:.1f}",
+}
 
 
 def measure_communities(args: argparse.Namespace) -> Document:
@@ -120,47 +128,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return document
 
 
-def community_cells(row: Document) -> list[str]:
-    """Return one line of the table of communities."""
-    return [
-        row["name"],
-        str(row["n_parameters"]),
-        "none" if row["zoom"] is None else f"{row['zoom']:.3g}",
-        f"{row['error']:.3f}",
-        f"{row['largest_coefficient']:.2g}",
-        "yes" if row["error"] <= MAX_ERROR else "no",
-    ]
-
-
-def band_cells(row: Document) -> list[str]:
-    """Return one line of a table of bands."""
-    return [
-        row["name"],
-        str(row["cayley_order"]),
-        str(row["cayley_parameters"]),
-        f"{row['zoom']:.3g}",
-        str(row["products"]),
-        str(row["chebyshev_order"]),
-        f"{row['chebyshev_order'] / row['cayley_order']:.1f}",
-    ]
-
-
-def tables(document: Document) -> list[Table]:
-    """Return the tables."""
-    communities = document["communities"]
-    rows = [*communities["cayley"], *communities["chebyshev"]]
-    centre = document["centre"]
-    return [
-        Table(
-            f"The {N_LOWEST} lowest frequencies of the community graph",
-            COMMUNITY_HEADER,
-            list(map(community_cells, rows)),
-        ),
-        Table("Low bands, shares of λmax", BAND_HEADER, list(map(band_cells, document["low_bands"]))),
-        Table(f"Bands around {centre:g} λmax", BAND_HEADER, list(map(band_cells, document["middle_bands"]))),
-    ]
-
-
 def conclusions(document: Document) -> list[str]:
     """Say the orders for the communities and how orders grow as bands get narrower."""
     communities = document["communities"]
@@ -184,22 +151,29 @@ def conclusions(document: Document) -> list[str]:
     return lines
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    lines = [
+def page(document: Document) -> Blocks:
+    """Return the title, what an order is, what was found, and three tables."""
+    communities = document["communities"]
+    tables = [
+        table_of(
+            f"The {N_LOWEST} lowest frequencies of the community graph",
+            COMMUNITY_COLUMNS,
+            [*communities["cayley"], *communities["chebyshev"]],
+        ),
+        table_of("Low bands, shares of λmax", BAND_COLUMNS, document["low_bands"]),
+        table_of(f"Bands around {document['centre']:g} λmax", BAND_COLUMNS, document["middle_bands"]),
+    ]
+    return [
+        "Orders for narrow bands",
         f"An order is enough if its minimax fit is within {document['max_error']:g} of the target: at every eigenvalue "
         "of the community graph, or on all of [0, λmax] but for transition bands (as wide as a low band, half as wide "
         "as a band in the middle). A Cayley polynomial of order r has 2r + 1 real coefficients and its zoom, a "
         "Chebyshev polynomial r + 1. The order is not the cost: products are those with the Laplacian that the "
         f"Chebyshev method takes to apply the Cayley filter to {document['tol']:g} of its gain; a Chebyshev filter "
         "takes as many as its order. What the Cayley form saves is parameters.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
+        conclusions(document),
+        *(block for table in tables for block in (f"## {table.title}", table)),
     ]
-    for title, header, rows, _ in tables(document):
-        lines += [f"## {title}", "", *markdown_table(header, rows), ""]
-    return page("Orders for narrow bands", document, *lines)
 
 
 def draw(document: Document) -> Figure:
@@ -263,9 +237,7 @@ def _draw_errors(ax: Any, communities: Document) -> None:
 
 
 def _finish(ax: Any) -> None:
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    plain_axes(ax)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", frameon=False)
 
 
@@ -273,13 +245,11 @@ SCRIPT = Script(
     "design",
     "Find the orders that Cayley and Chebyshev filters need for narrow bands.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=tables,
-    lines=conclusions,
     steps=lambda args: 1 + (len(QUICK_CUTOFFS + QUICK_WIDTHS) if args.quick else len(CUTOFFS + WIDTHS)),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

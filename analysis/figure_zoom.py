@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._script import Document, Script, Step, Table, markdown_table, page
+from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp import plotting, zoom
 from cayleygsp._typing import FloatArray
 from cayleygsp.plotting import COLORS
@@ -21,14 +21,14 @@ from cayleygsp.plotting.design import resolution
 
 N_MARKED = 15
 ZOOMS = (0.1, 1.0, 10.0)
-HEADER = (
-    "zoom h",
-    "angle of the first 15",
-    "share of the half circle",
-    "without the frequency 0",
-    "angle of the others",
-    "order for the gap",
-)
+COLUMNS = {
+    "zoom h": lambda row: f"{row['zoom']:.3g}" + ("" if row["name"] == f"{row['zoom']:.3g}" else f", {row['name']}"),
+    "angle of the first 15": "{marked_angle:.3f} rad",
+    "share of the half circle": lambda row: f"{100 * row['marked_share']:.1f} %",
+    "without the frequency 0": lambda row: f"{100 * row['positive_share']:.1f} %",
+    "angle of the others": "{others_angle:.3f} rad",
+    "order for the gap": "{gap_order}",
+}
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
@@ -66,35 +66,20 @@ def row(name: str, h: float, lam: FloatArray) -> Document:
     }
 
 
-def cells(entry: Document) -> list[str]:
-    """Return one line of the table."""
-    name = f"{entry['zoom']:.3g}"
-    return [
-        name if entry["name"] == name else f"{name}, {entry['name']}",
-        f"{entry['marked_angle']:.3f} rad",
-        f"{100 * entry['marked_share']:.1f} %",
-        f"{100 * entry['positive_share']:.1f} %",
-        f"{entry['others_angle']:.3f} rad",
-        str(entry["gap_order"]),
-    ]
-
-
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def page(document: Document) -> Blocks:
+    """Return the title, where the frequencies are, and the table."""
     last, following = document["gap"]
     n = document["n_marked"]
-    return page(
+    return [
         "Frequencies on the half circle",
-        document,
         f"A graph of {document['n_vertices']} vertices in {n} communities, {document['n_edges']} edges, combinatorial "
         f"Laplacian. Its {n} lowest frequencies lie in [0, {last:.3g}], the others from {following:.3g} to "
         f"{document['eigenvalues'][-1]:.3g}. The frequency 0 stays at the left end whatever the zoom, and a large zoom "
         "leaves nothing but emptiness between it and the next; so the share is also given without it. The last column "
         "is the least order of a polynomial that is 1 at the last of the low frequencies, 0 at the next one, and "
         "nowhere beyond ±1 on the circle (`cayleygsp.zoom.separation`).",
-        "",
-        *markdown_table(HEADER, [cells(entry) for entry in document["zooms"]]),
-    )
+        table_of("Frequencies on the half circle", COLUMNS, document["zooms"]),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -130,11 +115,10 @@ SCRIPT = Script(
     "figure_zoom",
     "Show where several zooms put the frequencies of a community graph.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("Frequencies on the half circle", HEADER, list(map(cells, document["zooms"])))],
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

@@ -18,18 +18,7 @@ from scipy import fft, sparse
 
 import cayleygsp as cg
 from analysis import _timing
-from analysis._script import (
-    Document,
-    Script,
-    Step,
-    Table,
-    add_repeats,
-    check_repeats,
-    format_error,
-    format_seconds,
-    markdown_table,
-    page,
-)
+from analysis._script import Blocks, Document, Script, Step, format_error, format_seconds, table_of
 from cayleygsp._format import counted
 from cayleygsp._memory import format_bytes
 from cayleygsp._typing import Array, FloatArray, Method
@@ -42,7 +31,17 @@ STRENGTH_TOL = 1e-8
 STEP_WIDTH = 0.002  # relative to the bound of the spectrum
 STEP_TOL = 1e-6
 FRAME_TOL = 1e-10
-HEADER = ("work", "how", "time", "true error", "certified error", "certificate", "products")
+COLUMNS = {
+    "work": lambda row: row["work"].replace("e-0", "e-"),
+    "how": "{how}",
+    "time": lambda row: format_seconds(row["seconds"]),
+    "true error": lambda row: format_error(row["error"]),
+    "certified error": lambda row: format_error(row["bound"]),
+    "certificate": lambda row: (
+        row["certificate"] + ("" if row["converged"] is not False else ", tolerance not reached")
+    ),
+    "products": lambda row: "" if row["n_matvecs"] is None else f"{row['n_matvecs']:,}",
+}
 
 
 def grid_answer(side: int, response: Callable[[FloatArray], Array], f: FloatArray) -> FloatArray:
@@ -168,19 +167,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return {"rows": rows + tikhonov, "ratios": ratios, "peak_bytes": peak}
 
 
-def cells(one: Document) -> list[str]:
-    """Return one line of the table."""
-    return [
-        one["work"].replace("e-0", "e-"),
-        one["how"],
-        format_seconds(one["seconds"]),
-        format_error(one["error"]),
-        format_error(one["bound"]),
-        one["certificate"] + ("" if one["converged"] is not False else ", tolerance not reached"),
-        "" if one["n_matvecs"] is None else f"{one['n_matvecs']:,}",
-    ]
-
-
 def conclusions(document: Document) -> list[str]:
     """Say how the times compare, and what memory it took."""
     missed = [one for one in document["rows"] if one["converged"] is False]
@@ -195,20 +181,17 @@ def conclusions(document: Document) -> list[str]:
     ]
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, what was measured, what it shows, and the table."""
+    return [
         "Large grids",
-        document,
         "Random signals on square grids. Errors are relative to the gain and to the signal (for a reconstruction to "
         "all coefficients), true ones by the discrete cosine transform. Times have preparation and application in "
         "them. For Tikhonov both sides took turns, and pyamg solves (I + tΔ)x = f to a residual of the tolerance, "
         "which bounds the error as the least eigenvalue is 1.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
-        *markdown_table(HEADER, [cells(one) for one in document["rows"]]),
-    )
+        conclusions(document),
+        table_of("Large grids", COLUMNS, document["rows"], n_text=2),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -234,15 +217,12 @@ SCRIPT = Script(
     "large",
     "Measure a reconstruction, an extreme regularisation beside pyamg called by hand, and a sharp step on large grids.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("Large grids", HEADER, list(map(cells, document["rows"])), 2)],
-    lines=conclusions,
     steps=lambda args: 4,
-    arguments=lambda parser: add_repeats(parser, 3, 1),
-    check=check_repeats,
+    repeats=(3, 1),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

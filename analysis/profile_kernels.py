@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis import _problems, _timing
-from analysis._script import Document, Script, Step, Table, add_repeats, check_repeats, markdown_table, page
+from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp import gallery
 from cayleygsp.engine import recurrence_loops
 from cayleygsp.engine.compiling import compiled_helper
@@ -37,6 +37,19 @@ QUICK_WORK = 2e5
 SCATTERED = (100_000, 3_000_000)
 QUICK_SCATTERED = (2000,)
 LOOK_AHEAD_WORK = 2e7
+
+COLUMNS = {
+    "grid, precision": "{side}², {dtype}",
+    "graph and signals": lambda row: f"{row['bytes_of_graph_and_signals'] / 1e6:.3g} MB",
+    "bytes a row": "{bytes_a_row:.0f}",
+    "ns a row (spread)": "{nanoseconds_a_row[median]:.2f} ({nanoseconds_a_row[low]:.2f}–{nanoseconds_a_row[high]:.2f})",
+    "GB/s of a core": lambda row: f"{row['bytes_a_row'] / row['nanoseconds_a_row']['median']:.1f}",
+}
+LOOK_AHEAD_COLUMNS = {
+    "communities, one neighbour in ten far away": "{n_vertices:,} vertices, all threads",
+    "ns a row (spread)": "{not[median]:.1f} ({not[low]:.1f}–{not[high]:.1f})",
+    "asked for ahead": "{ahead[median]:.1f} ({ahead[low]:.1f}–{ahead[high]:.1f})",
+}
 
 # An instruction that takes a value of the signal from where an index says.
 GATHER = re.compile(r"\(%\w+,%\w+,[48]\),.*%xmm")
@@ -191,30 +204,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return document
 
 
-HEADER = ("grid, precision", "graph and signals", "bytes a row", "ns a row (spread)", "GB/s of a core")
-
-
-def cells(row: Document) -> list[str]:
-    """Return one row of the table."""
-    time = row["nanoseconds_a_row"]
-    return [
-        f"{row['side']}², {row['dtype']}",
-        f"{row['bytes_of_graph_and_signals'] / 1e6:.3g} MB",
-        f"{row['bytes_a_row']:.0f}",
-        f"{time['median']:.2f} ({time['low']:.2f}–{time['high']:.2f})",
-        f"{row['bytes_a_row'] / time['median']:.1f}",
-    ]
-
-
-LOOK_AHEAD_HEADER = ("communities, one neighbour in ten far away", "ns a row (spread)", "asked for ahead")
-
-
-def look_ahead_cells(row: Document) -> list[str]:
-    """Return one row of the second table."""
-    times = [f"{row[k]['median']:.1f} ({row[k]['low']:.1f}–{row[k]['high']:.1f})" for k in ("not", "ahead")]
-    return [f"{row['n_vertices']:,} vertices, all threads", *times]
-
-
 def conclusions(document: Document) -> list[str]:
     """Say what the simulation counted."""
     row = document["row_of_four"]
@@ -226,15 +215,19 @@ def conclusions(document: Document) -> list[str]:
     ]
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    lines = [*conclusions(document), ""]
-    lines += markdown_table(HEADER, [cells(row) for row in document["rows"]])
-    lines += ["", *markdown_table(LOOK_AHEAD_HEADER, [look_ahead_cells(r) for r in document["look_ahead"]])]
+def page(document: Document) -> Blocks:
+    """Return the title, what the simulation counted, the times, and the instructions."""
     row = document["row_of_four"]
-    if row is not None:
-        lines += ["", f"The instructions of {row['rows']} rows:", "", *(f"    {line}" for line in row["code"])]
-    return page("What the inner loop costs", document, *lines)
+    lines = (
+        [] if row is None else [f"The instructions of {row['rows']} rows:", "", *(f"    {one}" for one in row["code"])]
+    )
+    return [
+        "What the inner loop costs",
+        conclusions(document),
+        table_of("Time of a row", COLUMNS, document["rows"]),
+        table_of("Looking ahead", LOOK_AHEAD_COLUMNS, document["look_ahead"]),
+        "\n".join(lines),
+    ]
 
 
 def draw(document: Document) -> Any:
@@ -254,34 +247,20 @@ def draw(document: Document) -> Any:
     return figure
 
 
-def tables(document: Document) -> list[Table]:
-    """Return the tables."""
-    return [
-        Table("Time of a row", HEADER, [cells(row) for row in document["rows"]]),
-        Table("Looking ahead", LOOK_AHEAD_HEADER, [look_ahead_cells(row) for row in document["look_ahead"]]),
-    ]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this script."""
-    add_repeats(parser)
-    parser.add_argument("--cpu", default="znver3", help="processor that llvm-mca simulates (default: %(default)s)")
-
-
 SCRIPT = Script(
     "profile_kernels",
     "Say what the loop of the recurrence costs a core: instructions and simulated cycles of a row, and measured times "
     "of a row inside and outside the caches.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=tables,
-    lines=conclusions,
     steps=lambda args: 1 + (2 * len(QUICK_SIDES) + len(QUICK_SCATTERED) if args.quick else 2 * len(SIDES) + 2),
-    arguments=add_arguments,
-    check=check_repeats,
+    repeats=(7, 3),
+    arguments=lambda parser: parser.add_argument(
+        "--cpu", default="znver3", help="processor that llvm-mca simulates (default: %(default)s)"
+    ),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

@@ -17,18 +17,7 @@ from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis import _timing
-from analysis._script import (
-    Document,
-    Script,
-    Step,
-    Table,
-    add_repeats,
-    check_repeats,
-    format_error,
-    format_seconds,
-    markdown_table,
-    page,
-)
+from analysis._script import Blocks, Document, Script, Step, Table, format_error, format_seconds, table_of
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.plotting import COLORS
 
@@ -37,21 +26,9 @@ BANKS = ("MexicanHat", "Meyer", "Itersine", "Abspline", "HalfCosine", "Expwin", 
 QUICK_BANKS = ("MexicanHat", "Itersine", "Rectangular")
 ORDER = 30  # PyGSP's default
 TOL = 1e-6
-HEADER = (
-    "filter",
-    "PyGSP, error",
-    "PyGSP, time",
-    "ours, error",
-    "ours, time",
-    "first call",
-    "degree",
-    "certified error",
-    "certificate",
-)
-
 # What the first screen of the README shows.
-README_ROWS = ("exp(−100λ)", "exp(−1000λ)", "Meyer, 6 filters")
 README_HEADER = ("filter on the Minnesota road network", "PyGSP's error", "time", "error here", "time", "bound here")
+README_ROWS = ("exp(−100λ)", "exp(−1000λ)", "Meyer, 6 filters")
 
 
 def make_graph(quick: bool) -> Any:
@@ -134,42 +111,36 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     }
 
 
-def cells(row: Document) -> list[str]:
-    """Return one line of the table."""
-    return [
-        row["filter"],
-        format_error(row["pygsp_error"]),
-        format_seconds(row["pygsp_seconds"]["median"]),
-        format_error(row["error"]),
-        format_seconds(row["seconds"]["median"]),
-        format_seconds(row["first_seconds"]),
-        f"{row['degree']:,}",
-        format_error(row["bound"]),
-        certificate(row),
-    ]
-
-
 def certificate(row: Document) -> str:
     """Return how our bound is certified, and whether it keeps the tolerance."""
     return str(row["certificate"]) if row["converged"] else f"{row['certificate']}, tolerance not reached"
 
 
+PYGSP = {
+    "error": lambda row: format_error(row["pygsp_error"]),
+    "time": lambda row: format_seconds(row["pygsp_seconds"]["median"]),
+}
+OURS = {
+    "error": lambda row: format_error(row["error"]),
+    "time": lambda row: format_seconds(row["seconds"]["median"]),
+}
+COLUMNS = {
+    "filter": "{filter}",
+    **{f"PyGSP, {name}": column for name, column in PYGSP.items()},
+    **{f"ours, {name}": column for name, column in OURS.items()},
+    "first call": lambda row: format_seconds(row["first_seconds"]),
+    "degree": "{degree:,}",
+    "certified error": lambda row: format_error(row["bound"]),
+    "certificate": certificate,
+}
+
+
 def readme_table(document: Document) -> list[str]:
     """Return the lines that stand in the README."""
     rows = {row["filter"]: row for row in document["rows"]}
-    short = [
-        [
-            name,
-            format_error(rows[name]["pygsp_error"]),
-            format_seconds(rows[name]["pygsp_seconds"]["median"]),
-            format_error(rows[name]["error"]),
-            format_seconds(rows[name]["seconds"]["median"]),
-            certificate(rows[name]),
-        ]
-        for name in README_ROWS
-        if name in rows
-    ]
-    return markdown_table(README_HEADER, short)
+    columns = ("{filter}", *PYGSP.values(), *OURS.values(), certificate)
+    short = table_of("", dict(enumerate(columns)), [rows[name] for name in README_ROWS if name in rows])
+    return Table("", README_HEADER, short.rows).markdown().splitlines()
 
 
 def conclusions(document: Document) -> list[str]:
@@ -185,11 +156,10 @@ def conclusions(document: Document) -> list[str]:
     ]
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, what was measured, what it shows, and the table."""
+    return [
         "PyGSP's filters: true errors and times",
-        document,
         f"One random signal on {document['graph']}, {document['n_vertices']:,} vertices, combinatorial Laplacian, "
         f"λ_max = {document['lmax']:.4g}. Errors are those of the worst filter of a bank, relative to the norm of its "
         "exact output by the dense eigendecomposition. PyGSP filters at its default order "
@@ -197,11 +167,9 @@ def markdown(document: Document) -> str:
         "are relative to the gain of each filter and the norm of the signal. Times are medians over rounds in which "
         "both took turns; the first call is preparation and filtering together. exp(−tλ) is PyGSP's "
         "`Heat(G, t * G.lmax)`, which counts its scale in units of 1/λ_max.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
-        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
-    )
+        conclusions(document),
+        table_of("PyGSP's filters, true errors and times", COLUMNS, document["rows"]),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -229,17 +197,12 @@ SCRIPT = Script(
     "pygsp_errors",
     "Measure true errors and times of PyGSP's filters at their default order, beside the same with a tolerance.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [
-        Table("PyGSP's filters, true errors and times", HEADER, list(map(cells, document["rows"])))
-    ],
-    lines=lambda document: [*conclusions(document), "", *readme_table(document)],
     steps=lambda args: 1 + len(TIMES) + len(QUICK_BANKS if args.quick else BANKS),
-    arguments=add_repeats,
-    check=check_repeats,
+    repeats=(7, 3),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

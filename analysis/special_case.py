@@ -13,14 +13,21 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._script import Document, Script, Step, Table, markdown_table, page
+from analysis._figures import LINE_COLORS, MARKERS, legend_below, plain_axes
+from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp._typing import FloatArray, LaplacianKind
-from cayleygsp.plotting import COLORS
 
 ORDERS, QUICK_ORDERS = (1, 2, 4, 6, 8, 12), (1, 4)
 ZOOM = 1.0
 KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
-HEADER = ("graph", "Laplacian", "degrees", "order", "difference", "largest coefficient")
+COLUMNS = {
+    "graph": "{graph}",
+    "Laplacian": "{kind}",
+    "degrees": lambda row: ("{:.3g}" if row["constant_diagonal"] else "{:.3g} to {:.3g}").format(*row["degrees"]),
+    "order": "{order}",
+    "difference": "{difference:.1e}",
+    "largest coefficient": "{largest_coefficient:.1e}",
+}
 
 
 def graphs(seed: int, quick: bool) -> dict[str, cg.Graph]:
@@ -68,19 +75,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return {"zoom": ZOOM, "orders": list(orders), "rows": rows}
 
 
-def cells(row: Document) -> list[str]:
-    """Return one line of the table."""
-    low, high = row["degrees"]
-    return [
-        row["graph"],
-        row["kind"],
-        f"{low:.3g}" if row["constant_diagonal"] else f"{low:.3g} to {high:.3g}",
-        str(row["order"]),
-        f"{row['difference']:.1e}",
-        f"{row['largest_coefficient']:.1e}",
-    ]
-
-
 def conclusions(document: Document) -> list[str]:
     """Say the largest difference where the diagonal is constant and the least where it is not."""
     same = [row["difference"] for row in document["rows"] if row["constant_diagonal"]]
@@ -94,27 +88,23 @@ def conclusions(document: Document) -> list[str]:
     ]
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, what is compared, what it shows, and the table."""
+    return [
         "Chebyshev filters as Cayley filters with zero sweeps",
-        document,
         "Random Chebyshev coefficients in [−1, 1], written by `cayleygsp.chebyshev_as_cayley` with zoom "
         f"{document['zoom']:g}. The difference is the spectral norm of the difference of the two matrices over the "
         "filter's gain. Rounding grows with the largest Cayley coefficient, as the terms cancel. Degrees are the "
         "diagonal of the Laplacian.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
-        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
-    )
+        conclusions(document),
+        table_of("Chebyshev as Cayley with zero sweeps", COLUMNS, document["rows"]),
+    ]
 
 
 def draw(document: Document) -> Figure:
     """Draw the difference over the order, one panel per Laplacian, one line per graph."""
     figure = Figure(figsize=(9.5, 4.2), layout="constrained")
     names = list(dict.fromkeys(row["graph"] for row in document["rows"]))
-    colors = [c for c in COLORS if c != "#F0E442"]  # yellow is too light for a line
     axes = figure.subplots(1, 2, sharey=True)
     for ax, kind in zip(axes, KINDS, strict=True):
         for k, name in enumerate(names):
@@ -123,19 +113,17 @@ def draw(document: Document) -> Figure:
             ax.plot(
                 [row["order"] for row in rows],
                 [max(row["difference"], 1e-17) for row in rows],
-                marker="os^Dv<>"[k % 7],
-                color=colors[k % len(colors)],
+                marker=MARKERS[k % 7],
+                color=LINE_COLORS[k % len(LINE_COLORS)],
                 linestyle="-" if regular else "--",
                 markersize=5,
                 label=name,
             )
         ax.set_yscale("log")
         ax.set(xlabel="order r", title=f"{kind} Laplacian")
-        ax.grid(color="0.9", linewidth=0.6)
-        ax.spines[["top", "right"]].set_visible(False)
+        plain_axes(ax)
     axes[0].set_ylabel("difference, relative to the gain")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    legend_below(figure)
     return figure
 
 
@@ -143,13 +131,11 @@ SCRIPT = Script(
     "special_case",
     "Compare Chebyshev filters with the Cayley filters of zero Jacobi sweeps that equal them on regular graphs.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("Chebyshev as Cayley with zero sweeps", HEADER, list(map(cells, document["rows"])))],
-    lines=conclusions,
     steps=lambda args: len(graphs(args.seed, args.quick)),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

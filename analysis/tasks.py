@@ -16,7 +16,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._script import Document, Script, Step, Table, format_seconds, markdown_table, page
+from analysis._figures import legend_below
+from analysis._script import Blocks, Document, Script, Step, format_seconds, table_of
 from cayleygsp._format import format_bound
 from cayleygsp._typing import FloatArray
 from cayleygsp.cli.inputs import load_graph
@@ -52,17 +53,24 @@ RULES = (
     Rule("discrepancy, traces exact", "discrepancy", knows_sigma=True, knows_traces=True),
     Rule("discrepancy, σ estimated", "discrepancy"),
 )
-HEADER = (
-    "signal",
-    "family",
-    "selector",
-    "ratio over all draws",
-    "draws within 10 %",
-    "median ratio",
-    "worst ratio",
-    "median strength",
-)
-INPAINT_HEADER = ("strength", "time", "steps", "error bound", "at every vertex", "RMS distance from the clean signal")
+COLUMNS = {
+    "signal": "{signal}",
+    "family": "{family}",
+    "selector": "{rule}",
+    "ratio over all draws": "{ratio:.3f}",
+    "draws within 10 %": lambda row: f"{row['near']} of {len(row['ratios'])}",
+    "median ratio": lambda row: f"{np.median(row['ratios']):.3f}",
+    "worst ratio": lambda row: f"{max(row['ratios']):.3f}",
+    "median strength": lambda row: f"{np.median(row['strengths']):.3g}",
+}
+INPAINT_COLUMNS = {
+    "strength": "{strength:g}",
+    "time": lambda row: format_seconds(row["seconds"]),
+    "steps": "{n_iterations}",
+    "error bound": lambda row: f"{format_bound(row['error_bound'])} ({row['certificate']})",
+    "at every vertex": lambda row: format_bound(row["largest_error"]),
+    "RMS distance from the clean signal": "{distance:.3f}",
+}
 
 
 def road_network(quick: bool) -> cg.Graph:
@@ -174,33 +182,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     }
 
 
-def cells(row: Document) -> list[str]:
-    """Return one line of the table of denoising."""
-    ratios = row["ratios"]
-    return [
-        row["signal"],
-        row["family"],
-        row["rule"],
-        f"{row['ratio']:.3f}",
-        f"{row['near']} of {len(ratios)}",
-        f"{np.median(ratios):.3f}",
-        f"{max(ratios):.3f}",
-        f"{np.median(row['strengths']):.3g}",
-    ]
-
-
-def inpaint_cells(row: Document) -> list[str]:
-    """Return one line of the table of inpainting."""
-    return [
-        f"{row['strength']:g}",
-        format_seconds(row["seconds"]),
-        str(row["n_iterations"]),
-        f"{format_bound(row['error_bound'])} ({row['certificate']})",
-        format_bound(row["largest_error"]),
-        f"{row['distance']:.3f}",
-    ]
-
-
 def conclusions(document: Document) -> list[str]:
     """Say for each rule in how many draws it was near the best, and how long inpainting took."""
     lines = []
@@ -221,12 +202,11 @@ def conclusions(document: Document) -> list[str]:
     return lines
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def page(document: Document) -> Blocks:
+    """Return the title, and what was measured and found of denoising and of inpainting."""
     inpainted = document["inpainting"]
-    return page(
+    return [
         "Tasks: denoising and inpainting",
-        document,
         f"Signals on `{document['graph']}` ({document['n_vertices']:,} vertices) with Gaussian noise of standard "
         f"deviation {document['noise']:g}, {document['n_draws']} draws each; all draws of a row share the probes of "
         "their traces. The ratio is the root mean square error with the chosen strength over the least that any of the "
@@ -234,18 +214,14 @@ def markdown(document: Document) -> str:
         "estimated from the high frequencies. With exact "
         "traces and the true σ nothing is left to estimate: draws that such a rule misses, it misses because the "
         "criterion itself varies from draw to draw, by as much as the noise within the few frequencies that it weighs.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
-        *markdown_table(HEADER, [cells(row) for row in document["denoising"]]),
-        "",
+        conclusions(document),
+        table_of("Denoising", COLUMNS, document["denoising"], n_text=3),
         f"Inpainting on a square grid of {inpainted['n_vertices']:,} vertices, a share of "
         f"{inpainted['known_share']:g} of them known with noise of {KNOWN_NOISE:g}, tolerance {inpainted['tol']:g} in "
         "the energy norm. The time includes the multigrid hierarchy, not the graph and its Laplacian. With strength 0 "
         "the known values are kept, noise included.",
-        "",
-        *markdown_table(INPAINT_HEADER, [inpaint_cells(row) for row in inpainted["rows"]]),
-    )
+        table_of("Inpainting", INPAINT_COLUMNS, inpainted["rows"], n_text=0),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -276,30 +252,19 @@ def draw(document: Document) -> Figure:
         ax.grid(axis="y", color="0.9", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("error / least error over strengths")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    legend_below(figure)
     return figure
-
-
-def tables(document: Document) -> list[Table]:
-    """Return what is printed."""
-    return [
-        Table("Denoising", HEADER, [cells(row) for row in document["denoising"]], n_text=3),
-        Table("Inpainting", INPAINT_HEADER, [inpaint_cells(row) for row in document["inpainting"]["rows"]], n_text=0),
-    ]
 
 
 SCRIPT = Script(
     "tasks",
     "Measure how near the chosen strengths of denoising come to the best, and inpaint a large grid.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=tables,
-    lines=conclusions,
     steps=lambda args: 2 * len(FAMILIES) + 1,
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._script import Document, Script, Step, Table, markdown_table, page
+from analysis._figures import legend_below
+from analysis._script import Blocks, Document, Script, Step, bullets, table_of
 from cayleygsp._typing import FloatArray
 from cayleygsp.plotting import COLORS
 from cayleygsp.responses.basis import power_basis
@@ -29,15 +30,15 @@ WAYS = {
     "adapted": "the weights of CayleyConv after adapt_to(graph)",
     "groups": "the same, by Adam with its default rate and the steps of log h from parameter_groups(layer)",
 }
-HEADER = (
-    "graph",
-    "order",
-    "zooms of the teachers",
-    "learned",
-    "response within 1 %",
-    "zoom within 10 %",
-    "median error",
-)
+COLUMNS = {
+    "graph": "{graph}",
+    "order": "{order}",
+    "zooms of the teachers": "{zooms}",
+    "learned": "{way}",
+    "response within 1 %": "{responses}",
+    "zoom within 10 %": "{zooms_found}",
+    "median error": "{median:.1e}",
+}
 
 
 def spectra(seed: int) -> dict[str, cg.Laplacian]:
@@ -126,12 +127,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return {"rows": rows, "teachers": count, "steps": n_steps, "rate": RATE, "start": START}
 
 
-def cells(row: Document) -> list[str]:
-    """Return one line of the table."""
-    counts = [str(row["responses"]), str(row["zooms_found"])]
-    return [row["graph"], str(row["order"]), row["zooms"], row["way"], *counts, f"{row['median']:.1e}"]
-
-
 def conclusions(document: Document) -> list[str]:
     """Say the counts of each way up to order 4, for each range of zooms."""
     lines = []
@@ -146,11 +141,10 @@ def conclusions(document: Document) -> list[str]:
     return lines
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, how teachers are learned, what was found, and the table."""
+    return [
         "Teachers: does Adam find a filter and its zoom?",
-        document,
         f"{document['teachers']} random Cayley filters for each line, learned from zoom {document['start']:g} by Adam "
         f"with a rate of {document['rate']:g} in {document['steps']} steps, unless said otherwise (at a rate of 0.001, "
         f"which it has by default, log h moves by no more than about {0.001 * document['steps']:g} in that time). "
@@ -158,13 +152,10 @@ def markdown(document: Document) -> str:
         "spectrum, where the teacher's is 1. Where the spectrum is narrow and the order high, filters with quite "
         "another zoom have nearly the same response: then the response is found and the zoom is not. The constants of "
         "the coordinates and of the groups were chosen on teachers drawn in the same way, with other numbers.",
-        "",
-        *(f"- {name}: {text}" for name, text in WAYS.items()),
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
-        *markdown_table(HEADER, [cells(row) for row in document["rows"]]),
-    )
+        bullets(f"{name}: {text}" for name, text in WAYS.items()),
+        conclusions(document),
+        table_of("teachers found", COLUMNS, document["rows"]),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -182,8 +173,7 @@ def draw(document: Document) -> Figure:
         ax.set_title(f"{panel[0]}, h = {panel[1]}", fontsize="small")
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set(ylabel="responses found", ylim=(0, document["teachers"]))
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    legend_below(figure)
     return figure
 
 
@@ -191,13 +181,11 @@ SCRIPT = Script(
     "teacher",
     "Learn random Cayley filters by Adam, in the coordinates of the layers and in plain coefficients.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("teachers found", HEADER, list(map(cells, document["rows"])))],
-    lines=conclusions,
     steps=lambda args: 2 * (1 if args.quick else len(ORDERS)),
 )
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown
 
 
 if __name__ == "__main__":

@@ -7,36 +7,17 @@ one thread, and stands beside one process with as many threads in the same round
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from analysis._figures import plain_axes
-from analysis._script import (
-    Document,
-    Script,
-    Step,
-    Table,
-    add_repeats,
-    check_repeats,
-    format_seconds,
-    markdown_table,
-    page,
-)
+from analysis._script import Blocks, Columns, Document, Script, Step, bullets, format_seconds, table_of
 from analysis.benchmark_distributed.prediction import halo_law, missing_in_plane, predict, seconds_of_run
 from analysis.benchmark_distributed.runs import (
     DEGREE,
     HALO_PARTS,
     HALO_VERTICES,
-    QUICK_DEGREE,
-    QUICK_HALO_PARTS,
-    QUICK_HALO_VERTICES,
-    QUICK_STRONG,
-    QUICK_TARGET,
-    QUICK_TASK_PARTS,
-    QUICK_WEAK,
-    QUICK_WORKERS,
     STRONG,
     TARGET,
     TARGET_RATIO,
@@ -55,46 +36,39 @@ from cayleygsp._memory import format_bytes
 
 GRAPHS = ("grid", "communities")
 
-RUN_HEADER = (
-    "scaling",
-    "graph",
-    "vertices",
-    "workers",
-    "one process",
-    "parts",
-    "ratio",
-    "halos received",
-    "counted",
-    "states copied",
-    "largest worker",
-)
-
-PREDICTION_HEADER = (
-    "graph",
-    "edges",
-    "workers",
-    "s",
-    "a degree",
-    "compute",
-    "done twice",
-    "tasks",
-    "wire",
-    "efficiency",
-    "a worker",
-)
-
-__all__ = ["draw", "main", "markdown"]
+RUN_COLUMNS: Columns = {
+    "scaling": "{scaling}",
+    "graph": "{graph}",
+    "vertices": "{n_vertices:,}",
+    "workers": "{n_workers}",
+    "one process": lambda run: format_seconds(run["one_process"]["median"]),
+    "parts": lambda run: format_seconds(run["parts"]["median"]),
+    "ratio": "{ratio[median]:.2f}",
+    "halos received": lambda run: format_bytes(run["received_bytes"]["halo"]),
+    "counted": lambda run: format_bytes(run["predicted_bytes"]["halo"]),
+    "states copied": lambda run: format_bytes(run["received_bytes"]["kept"]),
+    "largest worker": lambda run: format_bytes(max(run["memory_of_workers"])),
+}
+TERMS = {"a degree": "seconds", "compute": "compute", "done twice": "twice", "tasks": "tasks", "wire": "wire"}
+PREDICTION_COLUMNS: Columns = {
+    "graph": "{graph}",
+    "edges": lambda row: f"{row['n_edges']:.0e}".replace("e+", "e"),
+    "workers": "{n_workers}",
+    "s": "{degrees_per_exchange}",
+    **{name: lambda row, key=key: format_seconds(row[key]) for name, key in TERMS.items()},  # type: ignore[misc]
+    "efficiency": "{efficiency:.0%}",
+    "a worker": lambda row: format_bytes(row["worker_bytes"]),
+}
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
     """Measure scaling, what tasks and bytes cost, halos, the target and the graph beyond a worker's memory."""
-    quick = args.quick
-    degree = QUICK_DEGREE if quick else DEGREE
-    strong = min(QUICK_STRONG if quick else STRONG, args.max_vertices)
-    weak = min(QUICK_WEAK if quick else WEAK, args.max_vertices)
+    degree = DEGREE[args.quick]
+    strong = min(STRONG[args.quick], args.max_vertices)
+    weak = min(WEAK[args.quick], args.max_vertices)
     step("a graph beyond the memory of a worker")
-    limited = None if quick or args.no_limit else measure_limited(args.seed)
-    n_target = min(QUICK_TARGET if quick else TARGET, args.max_vertices)
+    limited = None if args.quick or args.no_limit else measure_limited(args.seed)
+    n_target = min(TARGET[args.quick], args.max_vertices)
 
     def two_workers(client: Any) -> Document:
         graph = graph_of("grid", n_target, args.seed)
@@ -103,7 +77,7 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     runs: list[Document] = []
     costs: Document = {}
     target: Document | None = None
-    for n_workers in QUICK_WORKERS if quick else WORKERS:
+    for n_workers in WORKERS[args.quick]:
         step(f"{n_workers} workers")
         with worker_processes(n_workers) as client:
             for kind, n_vertices in (("strong", strong), ("weak", weak * n_workers)):
@@ -112,12 +86,12 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
                     run = measure_run(client, name, graph, n_workers, degree, args.repeats, args.seed)
                     runs.append({"scaling": kind, **run})
             if n_workers == 2:
-                few_and_many = QUICK_TASK_PARTS if quick else TASK_PARTS
+                few_and_many = TASK_PARTS[args.quick]
                 costs = {**task_costs(client, few_and_many, degree, args.repeats), "bandwidth": bandwidth(client)}
-                target = two_workers(client) if quick else None
+                target = two_workers(client) if args.quick else None
     step("halos")
-    parts = QUICK_HALO_PARTS if quick else HALO_PARTS
-    size = QUICK_HALO_VERTICES if quick else HALO_VERTICES
+    parts = HALO_PARTS[args.quick]
+    size = HALO_VERTICES[args.quick]
     halos = [row for name in GRAPHS for row in halo_rows(name, size, parts, args.seed)]
     step("two workers against two threads")
     if target is None:  # in workers that hold nothing else
@@ -138,50 +112,14 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
-    add_repeats(parser, full=3, quick=1)
-    parser.add_argument("--max-vertices", type=int, default=TARGET, help="leave larger sizes out")
+    parser.add_argument("--max-vertices", type=int, default=TARGET[0], help="leave larger sizes out")
     parser.add_argument("--no-limit", action="store_true", help="leave out the graph beyond the memory of a worker")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
-    check_repeats(parser, args)
-    if args.max_vertices < QUICK_WEAK:
-        parser.error(f"--max-vertices must be at least {QUICK_WEAK}, got {args.max_vertices}")
-
-
-def run_cells(run: Document) -> list[str]:
-    """Return one line of the table of runs."""
-    return [
-        run["scaling"],
-        run["graph"],
-        f"{run['n_vertices']:,}",
-        str(run["n_workers"]),
-        format_seconds(run["one_process"]["median"]),
-        format_seconds(run["parts"]["median"]),
-        f"{run['ratio']['median']:.2f}",
-        format_bytes(run["received_bytes"]["halo"]),
-        format_bytes(run["predicted_bytes"]["halo"]),
-        format_bytes(run["received_bytes"]["kept"]),
-        format_bytes(max(run["memory_of_workers"])),
-    ]
-
-
-def prediction_cells(row: Document) -> list[str]:
-    """Return one line of the table of predictions."""
-    return [
-        row["graph"],
-        f"{row['n_edges']:.0e}".replace("e+", "e"),
-        str(row["n_workers"]),
-        str(row["degrees_per_exchange"]),
-        format_seconds(row["seconds"]),
-        format_seconds(row["compute"]),
-        format_seconds(row["twice"]),
-        format_seconds(row["tasks"]),
-        format_seconds(row["wire"]),
-        f"{row['efficiency']:.0%}",
-        format_bytes(row["worker_bytes"]),
-    ]
+    if args.max_vertices < WEAK[1]:
+        parser.error(f"--max-vertices must be at least {WEAK[1]}, got {args.max_vertices}")
 
 
 def conclusions(document: Document) -> list[str]:
@@ -225,45 +163,25 @@ def _in_parts(document: Document) -> list[Document]:
     return [run for run in [*document["runs"], document["target"]] if run["n_workers"] > 1]
 
 
-def tables(document: Document) -> list[Table]:
-    """Return what is printed."""
+def page(document: Document) -> Blocks:
+    """Return the title, what was reached, and the tables of scaling and of what is predicted."""
     return [
-        Table("Scaling", list(RUN_HEADER), [run_cells(run) for run in document["runs"]], 2),
-        Table("Prediction", list(PREDICTION_HEADER), [prediction_cells(row) for row in document["predictions"]], 1),
-    ]
-
-
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    laws = []
-    for name in dict.fromkeys(row["graph"] for row in document["halos"]):
-        factor, exponent = halo_law([row for row in document["halos"] if row["graph"] == name])
-        laws.append(f"{name}: h = {factor:.3g} m^{exponent:.3f}")
-    return page(
         "Graphs in parts on worker processes",
-        document,
         f"A series of degree {document['degree']} on one signal in double precision. Workers are processes of one "
         "thread with one part each, cut in the order of the vertices, with the default settings: states are copied to "
         "a second worker every 64 degrees. One process has as many threads as there are workers, and no more than the "
         "machine. Rounds are interleaved, medians are shown. Received are the bytes that workers noted of what they "
         "took from one another in one more round; counted are the values at the borders of the parts times eight.",
-        "",
-        *(f"- {line}" for line in conclusions(document)),
-        "",
+        conclusions(document),
         "## Scaling",
-        "",
         "Strong: the same graph for more workers. Weak: a graph that grows with them.",
-        "",
-        *markdown_table(RUN_HEADER, [run_cells(run) for run in document["runs"]]),
-        "",
+        table_of("Scaling", RUN_COLUMNS, document["runs"], n_text=2),
         "## Larger clusters: an estimate",
-        "",
         *_formula(document),
-        "",
-        *markdown_table(PREDICTION_HEADER, [prediction_cells(row) for row in document["predictions"]]),
-        "",
-        *_limits(document),
-    )
+        table_of("Prediction", PREDICTION_COLUMNS, document["predictions"]),
+        "Where it breaks:",
+        _limits(document),
+    ]
 
 
 def _formula(document: Document) -> list[str]:
@@ -279,20 +197,18 @@ def _formula(document: Document) -> list[str]:
         entries.append(f"{costs['entry_seconds'][name]:.2e} s ({name})")
     return [
         "One degree of one signal takes",
-        "",
         "    t = e c / W + (d c / s) (h_1 + … + h_{s-1}) + (ℓ + (1 + q) W τ) / s + 8 (h_s + h_{s-1}) / (s b)",
-        "",
         "for the e entries of the matrix, d in a row, on W workers with one part each that do s degrees for one "
         "exchange; h_j is the number of vertices up to j edges away from a part, q that of its neighbours. The terms "
         "are the work, rows that two parts step, the tasks that one scheduler hands out, and the wire; s is what takes "
         f"the least time. Measured: c = {' and '.join(entries)}, ℓ = {costs['exchange_seconds']:.2e} s, "
         f"τ = {costs['task_seconds']:.2e} s, b = {costs['bandwidth']:.2e} bytes/s, and parts of m vertices by METIS "
         f"({'; '.join(laws)}).",
-        *_comparison(document),
+        _comparison(document),
     ]
 
 
-def _comparison(document: Document) -> list[str]:
+def _comparison(document: Document) -> str:
     """Set the formula beside what was measured."""
     lines, factors = [], []
     for run in _in_parts(document):
@@ -302,36 +218,34 @@ def _comparison(document: Document) -> list[str]:
             f"{format_seconds(formula)} by the formula, {format_seconds(measured)} measured"
         )
         factors.append(measured / formula)
-    text = (
+    return (
         "For one degree of the runs above, with the halos that they had and without rows that are stepped twice: "
         f"{'; '.join(lines)}. What is measured has the way of signals and answers and the copies of states in it, and "
         f"workers that share one memory: it is {min(factors):.2f} to {max(factors):.2f} times what the formula says."
     )
-    return ["", text]
 
 
-def _limits(document: Document) -> list[str]:
+def _limits(document: Document) -> str:
     grids = [[row for row in document[name] if row["graph"] == "grid"] for name in ("halos", "predictions")]
     factor, share = missing_in_plane(*grids)
-    return [
-        "Where it breaks:",
-        "",
-        "- All tasks go through one scheduler. A graph in which every part borders on every other (communities, social "
-        "networks) has about W² tasks for each exchange, and no more than a degree or two for one: beyond some ten "
-        "workers a degree takes longer the more there are, unless the graph is so large that its work outweighs that. "
-        "Fewer and larger workers help, or columns of signals on workers that have the whole graph.",
-        "- τ was measured with scheduler and workers on the same processors; a scheduler with a processor of its own "
+    lines = [
+        "All tasks go through one scheduler. A graph in which every part borders on every other (communities, "
+        "social networks) has about W² tasks for each exchange, and no more than a degree or two for one: beyond "
+        "some ten workers a degree takes longer the more there are, unless the graph is so large that its work "
+        "outweighs that. Fewer and larger workers help, or columns of signals on workers that have the whole graph.",
+        "τ was measured with scheduler and workers on the same processors; a scheduler with a processor of its own "
         "is faster. ℓ and b are those of one machine, and a network is slower or faster.",
-        f"- Halos were counted on graphs of {document['halos'][0]['n_vertices']:,} vertices (for the law, in 16 parts "
-        "and more) and are carried over several powers of ten. METIS does not fit at these sizes: parts in the given "
-        "order or by the streaming rule have larger halos.",
-        "- Borders in a grid grow with the square root of a part, and a law with a smaller power gives too small ones: "
-        f"here up to {factor:.1f} times, which would add {share:.1%} to the time of a degree at most.",
-        "- The memory of a worker is counted, not measured. c is that of a machine with one worker; workers that share "
-        "a memory bus are slower.",
-        "- Copies of states (24 bytes for each vertex every 64 degrees) and the way of signals to the parts and back "
+        f"Halos were counted on graphs of {document['halos'][0]['n_vertices']:,} vertices (for the law, in 16 parts "
+        "and more) and are carried over several powers of ten. METIS does not fit at these sizes: parts in the "
+        "given order or by the streaming rule have larger halos.",
+        "Borders in a grid grow with the square root of a part, and a law with a smaller power gives too small "
+        f"ones: here up to {factor:.1f} times, which would add {share:.1%} to the time of a degree at most.",
+        "The memory of a worker is counted, not measured. c is that of a machine with one worker; workers that "
+        "share a memory bus are slower.",
+        "Copies of states (24 bytes for each vertex every 64 degrees) and the way of signals to the parts and back "
         "are left out.",
     ]
+    return bullets(lines)
 
 
 def draw(document: Document) -> Figure:
@@ -365,16 +279,11 @@ SCRIPT = Script(
     "Measure graphs in parts on worker processes against one process: scaling, bytes exchanged, memory, a graph "
     "beyond the memory of a worker; predict larger clusters. The largest size needs about 8 GB.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=tables,
-    lines=conclusions,
-    steps=lambda args: len(QUICK_WORKERS if args.quick else WORKERS) + 3,
+    steps=lambda args: len(WORKERS[args.quick]) + 3,
+    repeats=(3, 1),
     arguments=add_arguments,
     check=check_arguments,
 )
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print tables, and write what was asked for."""
-    return SCRIPT.main(argv)
+main, markdown = SCRIPT.main, SCRIPT.markdown

@@ -20,7 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis._script import Document
-from analysis.benchmark_distributed.runs import PREDICTED_EDGES, PREDICTED_WORKERS
+
+# Edges, and workers of one thread.
+PREDICTED_EDGES, PREDICTED_WORKERS = (10**9, 10**10, 10**11), (16, 64, 256, 1024)
 
 # Bytes of a worker for a vertex: vertices, degrees and row starts, states and kept ones; and for an entry.
 VERTEX_BYTES, ENTRY_BYTES = 160, 12

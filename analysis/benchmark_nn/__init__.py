@@ -8,26 +8,16 @@ figures.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from analysis._comparison import HEADER, notes, table_cells
+from analysis._comparison import COLUMNS, notes, side_text
 from analysis._figures import against, draw_rows, plain_axes, ratio_axis
-from analysis._script import (
-    Document,
-    Script,
-    Step,
-    Table,
-    add_repeats,
-    check_repeats,
-    format_seconds,
-    markdown_table,
-    page,
-)
+from analysis._script import Blocks, Columns, Document, Script, Step, format_seconds, table_of
 from analysis.benchmark_nn.layers import (
     edge_rows,
     fresh_rows,
@@ -53,22 +43,34 @@ PARTS = (
     epoch_rows,
 )
 
-GROWTH_HEADER = ("size", "from, to", "degree of the series", "training step", "exponent")
-
 AXIS_NAMES = {"zoom": "zoom h", "order": "order r", "vertices": "vertices n", "channels": "channels"}
 
-__all__ = ["draw", "main", "markdown"]
+
+def _ends(series: Document, text: Callable[[Document], str]) -> str:
+    return " to ".join(text(point) for point in (series["points"][0], series["points"][-1]))
+
+
+# What a row has in the place of a time is memory.
+ROW_COLUMNS: Columns = COLUMNS | {
+    "ours": lambda row: side_text(row["ours"], format_bytes),
+    "peer": lambda row: side_text(row["peer"], format_bytes),
+}
+GROWTH_COLUMNS: Columns = {
+    "size": "{name}",
+    "from, to": lambda series: _ends(series, lambda point: f"{point['at']:g}"),
+    "degree of the series": lambda series: _ends(series, lambda point: str(point["degree"])),
+    "training step": lambda series: _ends(series, lambda point: format_seconds(point["seconds"]["median"])),
+    "exponent": "{exponent:.2f}",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options: rounds, and where to compute."""
-    add_repeats(parser)
+    """Add the option of this script."""
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to compute (default: cpu)")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """Reject an invalid number of rounds, and a device that is not there."""
-    check_repeats(parser, args)
+    """Reject a device that is not there."""
     if args.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device must be cpu on this machine, got cuda")
 
@@ -84,54 +86,18 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     }
 
 
-def cells(row: Document) -> list[str]:
-    """Return a row of the table; sizes in memory are written as such."""
-    out = table_cells(row)
-    for k, side in ((1, row["ours"]), (2, row["peer"])):
-        if "rate" in side:
-            out[k] = f"{side['name']}: {format_bytes(side['rate']['median'])}"
-    return out
-
-
-def growth_cells(series: Document) -> list[str]:
-    """Return a row of the table of growth."""
-    ends = (series["points"][0], series["points"][-1])
+def page(document: Document) -> Blocks:
+    """Return the title, how ratios and errors are made, the rows with their notes, and the growth."""
     return [
-        series["name"],
-        f"{ends[0]['at']:g} to {ends[1]['at']:g}",
-        f"{ends[0]['degree']} to {ends[1]['degree']}",
-        " to ".join(format_seconds(end["seconds"]["median"]) for end in ends),
-        f"{series['exponent']:.2f}",
-    ]
-
-
-def tables(document: Document) -> list[Table]:
-    """Return the tables."""
-    return [
-        Table("Speed and memory of the layers", HEADER, [cells(row) for row in document["rows"]]),
-        Table("Growth", GROWTH_HEADER, [growth_cells(series) for series in document["growth"]]),
-    ]
-
-
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    rows, growth = tables(document)
-    return page(
         "Speed and memory of the layers",
-        document,
         "Times are medians; ratios are medians over rounds in which both sides took turns, with the smallest and the "
         "largest. Errors are relative to the norm of a dense computation in double precision.",
-        "",
-        *markdown_table(rows.header, rows.rows),
-        "",
-        *(f"- {note}" for note in notes(document)),
-        "",
+        table_of("Speed and memory of the layers", ROW_COLUMNS, document["rows"]),
+        notes(document),
         f"Growth of a training step of a CayleyConv, as many channels out as in, batch {document['growth_batch']}, "
         "from order 4, zoom 1:",
-        "",
-        *markdown_table(growth.header, growth.rows),
-        facts=[f"- torch: {document['torch']}"],
-    )
+        table_of("Growth", GROWTH_COLUMNS, document["growth"]),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -167,13 +133,13 @@ SCRIPT = Script(
     "Measure the trainable layers against the paper's Jacobi scheme and PyTorch Geometric, side by side, and print "
     "ratios with their targets. Run it on a quiet machine.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=tables,
-    lines=notes,
+    facts=lambda document: [f"- torch: {document['torch']}"],
     steps=lambda args: 18,
+    repeats=(7, 3),
     arguments=add_arguments,
     check=check_arguments,
 )
 
-main = SCRIPT.main
+main, markdown = SCRIPT.main, SCRIPT.markdown

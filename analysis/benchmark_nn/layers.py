@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 import cayleygsp as cg
 from analysis import _timing
-from analysis._comparison import Side, compare, make_row, side_of
+from analysis._comparison import Side, compare
 from analysis._networks import level_laplacian, mnist_tree
 from analysis._script import Document, Step
 from analysis.benchmark_nn.problems import (
@@ -30,6 +30,7 @@ from analysis.benchmark_nn.problems import (
     dense_chebyshev,
     exact_copy,
     finish,
+    memory_row,
     peak_bytes,
     relative_error,
     signals,
@@ -74,20 +75,10 @@ def step_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docume
     rows = compare(work, sides, error_of, [(0, 1, 10.0)], args.repeats)
     kept = [activation_bytes(lambda layer=layer: layer(x, graph)) for layer in (ours, jacobi)]  # type: ignore[misc]
     note = f"{kept[0]:,} bytes kept for the backward pass, against {kept[1]:,}"
-    rows.append(_memory_row(f"{work}: memory", sides, kept, [error_of(side.call()) for side in sides], 4.0, note))
+    errors = [(error_of(side.call()), side.error_limit) for side in sides]
+    names = [side.name for side in sides]
+    rows.append(memory_row(f"{work}: memory", names, kept, "× less", 4.0, note, errors))
     return [*rows, *_degree_rows(sizes, args, step)]
-
-
-def _memory_row(
-    work: str, sides: Sequence[Side], n_bytes: Sequence[int], errors: Sequence[float], target: float, note: str
-) -> Document:
-    ratio = n_bytes[1] / n_bytes[0]
-    pair = [
-        {"name": side.name, "rate": {"median": size}, "error": error, "error_limit": side.error_limit}
-        for side, size, error in zip(sides, n_bytes, errors, strict=True)
-    ]
-    value = {"median": ratio, "low": ratio, "high": ratio, "n": 1}
-    return make_row(work, pair[0], pair[1], "× less", value, target, note=note)
 
 
 def _degree_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Document]:
@@ -103,13 +94,9 @@ def _degree_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
         call()
         degrees.append(power_coefficients(ORDER + 1, zoom, L.lmax, tol=TOL).degree)
         peaks.append(peak_bytes(call, args.device))
-    ratio = peaks[1] / peaks[0]
-    ours = {"name": f"degree {degrees[1]}", "rate": {"median": peaks[1]}, "error": 0.0, "error_limit": 0.0}
-    peer = {"name": f"degree {degrees[0]}", "rate": {"median": peaks[0]}, "error": None, "error_limit": 0.0}
-    value = {"median": ratio, "low": ratio, "high": ratio, "n": 1}
     note = f"peak of a training step: {peaks[1]:,} bytes at degree {degrees[1]}, {peaks[0]:,} at degree {degrees[0]}"
     work = f"CayleyConv {sizes.features[0]} to {sizes.features[1]} channels: peak memory, long series over short"
-    return [make_row(work, ours, peer, "times", value, 1.1, at_most=True, note=note)]
+    return [memory_row(work, [f"degree {d}" for d in degrees[::-1]], peaks[::-1], "times", 1.1, note)]
 
 
 def edge_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Document]:
@@ -182,13 +169,9 @@ def _memory_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
         call = edge_step(ChebConv(channels, channels, terms).to(args.device), x, edge_index, edge_weight)
         call()
         peaks.append(peak_bytes(call, args.device))
-    ours = {"name": f"{LONG} terms", "rate": {"median": peaks[1]}, "error": 0.0, "error_limit": 0.0}
-    peer = {"name": f"{SHORT} terms", "rate": {"median": peaks[0]}, "error": None, "error_limit": 0.0}
-    ratio = peaks[1] / peaks[0]
-    value = {"median": ratio, "low": ratio, "high": ratio, "n": 1}
     note = f"peak of a step with edge gradients: {peaks[1]:,} bytes with {LONG} terms, {peaks[0]:,} with {SHORT}"
     work = f"ChebConv {channels} to {channels} with gradients in edge weights: peak memory, {LONG} terms over {SHORT}"
-    return [make_row(work, ours, peer, "times", value, 1.2, at_most=True, note=note)]
+    return [memory_row(work, [f"{LONG} terms", f"{SHORT} terms"], peaks[::-1], "times", 1.2, note)]
 
 
 def zoom_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Document]:
@@ -198,21 +181,16 @@ def zoom_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docume
     graph = GraphLaplacian.from_laplacian(L, dtype=torch.float32, device=args.device)
     channels = 2 * sizes.growth_channels
     x = signals(args.seed, sizes.growth_batch, L.n_vertices, channels, device=args.device)
-    sides, errors = [], []
+    sides = []
     for name, many in (("a zoom for each", True), ("one zoom", False)):
         layer = CayleyConv(channels, channels, 4, tol=TOL, zoom_per_channel=many)
         layer.reset_parameters(torch.Generator().manual_seed(args.seed))
         layer = layer.to(args.device)
         with torch.no_grad():
-            reference = exact_copy(layer)(x.double(), graph).cpu().numpy()
-        side = Side(name, training_step(layer, x, graph), CAYLEY_LIMIT)
-        sides.append(side)
-        errors.append(relative_error(reference)(side.call()))
-    measured = _timing.interleave({side.name: side.call for side in sides}, args.repeats)
-    pair = [side_of(side, error, measured[side.name]) for side, error in zip(sides, errors, strict=True)]
-    value = _timing.summary(_timing.ratios(measured[sides[0].name], measured[sides[1].name]))
+            error_of = relative_error(exact_copy(layer)(x.double(), graph).cpu().numpy())
+        sides.append(Side(name, training_step(layer, x, graph), CAYLEY_LIMIT, error_of=error_of))
     work = f"CayleyConv {channels} to {channels}, order 4, n={L.n_vertices}: a zoom for each channel over one zoom"
-    return [make_row(work, pair[0], pair[1], "times", value, 4.0, at_most=True)]
+    return compare(work, sides, None, [(0, 1, 4.0)], args.repeats, at_most=True)
 
 
 def measure_growth(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Document]:

@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import cayleygsp as cg
-from analysis import _timing
-from analysis._comparison import Side, compare, make_row, side_of
+from analysis._comparison import Side, compare
 from analysis._networks import N_CLASSES, GraphNetwork, Stage, mnist_tree, n_parameters
 from analysis._script import Document, Step
 from analysis.benchmark_nn.layers import DENSITY
@@ -85,21 +84,14 @@ def network_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Doc
 
 
 def _test_row(cayley: nn.Module, cheb: nn.Module, x: Tensor, way: str, repeats: int) -> Document:
-    sides = [
-        Side("CayleyNet", _inference(cayley, x), CAYLEY_LIMIT),
-        Side("ChebNet", _inference(cheb, x), 1e-4),
-    ]
-    with torch.no_grad():
-        errors = [
-            relative_error(exact_copy(net)(x.double()).cpu().numpy())(side.call())
-            for net, side in zip((cayley, cheb), sides, strict=True)
-        ]
-    measured = _timing.interleave({side.name: side.call for side in sides}, repeats)
-    pair = [side_of(side, error, measured[side.name]) for side, error in zip(sides, errors, strict=True)]
-    value = _timing.summary(_timing.ratios(measured["CayleyNet"], measured["ChebNet"]))
+    sides = []
+    for name, net, limit in (("CayleyNet", cayley, CAYLEY_LIMIT), ("ChebNet", cheb, 1e-4)):
+        with torch.no_grad():
+            error_of = relative_error(exact_copy(net)(x.double()).cpu().numpy())
+        sides.append(Side(name, _inference(net, x), limit, error_of=error_of))
     work = f"MNIST network, {len(x)} images, test time, {way}: CayleyNet over ChebNet"
     note = f"{n_parameters(cayley):,} parameters against {n_parameters(cheb):,}; the paper's ratio is 6.6"
-    return make_row(work, pair[0], pair[1], "times", value, MOST_RATIO, at_most=True, note=note)
+    return compare(work, sides, None, [(0, 1, MOST_RATIO)], repeats, at_most=True, note=note)[0]
 
 
 def _inference(net: nn.Module, x: Tensor) -> Callable[[], Array]:
@@ -283,18 +275,11 @@ def epoch_rows(sizes: Sizes, args: argparse.Namespace, step: Step) -> list[Docum
     with torch.no_grad():
         exact = exact_copy(ours).eval()(words.double()).cpu().numpy()
         exact_peer = copy.deepcopy(theirs).double().eval()(words.double()).cpu().numpy()
+    of_peer = relative_error(exact_peer)
     sides = [
-        Side("CayleyNet-16", epoch(ours, sparse, labels), CAYLEY_LIMIT),
-        Side("PyTorch Geometric's GCN, dense words", epoch(theirs, words, labels), CHEBYSHEV_LIMIT),
-        Side("PyTorch Geometric's GCN, sparse words", epoch(theirs, sparse, labels), CHEBYSHEV_LIMIT),
+        Side("CayleyNet-16", epoch(ours, sparse, labels), CAYLEY_LIMIT, error_of=relative_error(exact)),
+        Side("PyTorch Geometric's GCN, dense words", epoch(theirs, words, labels), CHEBYSHEV_LIMIT, error_of=of_peer),
+        Side("PyTorch Geometric's GCN, sparse words", epoch(theirs, sparse, labels), CHEBYSHEV_LIMIT, error_of=of_peer),
     ]
-    errors = [relative_error(exact)(sides[0].call())]
-    errors += [relative_error(exact_peer)(side.call()) for side in sides[1:]]
-    measured = _timing.interleave({side.name: side.call for side in sides}, args.repeats)
-    pair = [side_of(side, error, measured[side.name]) for side, error in zip(sides, errors, strict=True)]
     work = f"epoch of a network with 16 features, drawn graph, n={n}, {n_words} words: CayleyNet over GCN"
-    rows = []
-    for peer in pair[1:]:
-        value = _timing.summary(_timing.ratios(measured[pair[0]["name"]], measured[peer["name"]]))
-        rows.append(make_row(work, pair[0], peer, "times", value, 1.5, at_most=True))
-    return rows
+    return compare(work, sides, None, [(0, 1, 1.5), (0, 2, 1.5)], args.repeats, at_most=True)

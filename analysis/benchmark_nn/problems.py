@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 
 import cayleygsp as cg
+from analysis._comparison import make_row
+from analysis._script import Document
 from cayleygsp._typing import Array
 from cayleygsp.graph import Graph
 from cayleygsp.nn import CayleyConv
@@ -153,3 +155,23 @@ def exact_copy(module: nn.Module) -> nn.Module:
         if isinstance(layer, CayleyConv):
             layer.method = "exact"
     return other
+
+
+def memory_row(
+    work: str,
+    names: Sequence[str],
+    n_bytes: Sequence[int],
+    unit: str,
+    target: float,
+    note: str,
+    errors: Sequence[tuple[float | None, float]] = ((0.0, 0.0), (None, 0.0)),
+) -> Document:
+    """Return a row that compares our bytes with a peer's: how many times more they are, at most, or how many less."""
+    more = unit == "times"
+    ratio = n_bytes[0] / n_bytes[1] if more else n_bytes[1] / n_bytes[0]
+    ours, peer = (
+        {"name": name, "rate": {"median": size}, "error": error, "error_limit": limit}
+        for name, size, (error, limit) in zip(names, n_bytes, errors, strict=True)
+    )
+    value = {"median": ratio, "low": ratio, "high": ratio, "n": 1}
+    return make_row(work, ours, peer, unit, value, target, at_most=more, note=note)

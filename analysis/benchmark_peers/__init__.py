@@ -3,8 +3,7 @@
 Run ``python -m analysis.benchmark_peers``. Every row is measured side by side in one process: the same input, errors
 against a reference first, then times in turns. The exit code says nothing of the figures.
 
-A group of rows is a function ``rows(sizes, args, step)`` in a file of its own; ``script.PARTS`` lists them, and
-``--only`` takes some.
+A group of rows is a function ``rows(sizes, args, step)``; ``PARTS`` lists them, and ``--only`` takes some.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from analysis._comparison import HEADER, format_number, notes, table_cells
+from analysis._comparison import COLUMNS, format_number, notes
 from analysis._figures import against, draw_rows, ratio_axis
-from analysis._script import Document, Script, Step, Table, add_repeats, check_repeats, markdown_table, page
+from analysis._script import Blocks, Document, Script, Step, table_of
 from analysis.benchmark_peers.cayley import cayley_rows, exact_rows, factored_rows, krylov_rows
 from analysis.benchmark_peers.grid import busy_rows, chebyshev_rows, overhead_rows
 from analysis.benchmark_peers.roofline import roofline_rows
@@ -39,8 +38,6 @@ PARTS = {
 
 TITLES = {"×": "times faster than the peer", "%": "share of the STREAM triad, %", "µs": "one call, µs"}
 
-__all__ = ["draw", "main", "markdown"]
-
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
     """Measure all groups of rows, or those that were asked for."""
@@ -50,7 +47,6 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
-    add_repeats(parser)
     groups = ", ".join(PARTS)
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="GROUP", help=f"some of {groups} (default: all)")
     parser.add_argument(
@@ -60,25 +56,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
-    check_repeats(parser, args)
     if args.jacobi_seconds is None:
         args.jacobi_seconds = 0.3 if args.quick else 60.0
     if not args.jacobi_seconds > 0:
         parser.error(f"--jacobi-seconds must be positive, got {args.jacobi_seconds}")
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, how ratios are made, the table, and notes on its rows."""
+    return [
         "Speed against peers",
-        document,
         "Times are medians; ratios are medians over rounds in which both sides took turns, with the smallest and the "
         "largest. Errors are relative to gain times signal, against a reference by another way.",
-        "",
-        *markdown_table(HEADER, [table_cells(row) for row in document["rows"]]),
-        "",
-        *(f"- {note}" for note in notes(document)),
-    )
+        table_of("Speed against peers", COLUMNS, document["rows"]),
+        notes(document),
+    ]
 
 
 def draw(document: Document) -> Figure:
@@ -110,14 +102,16 @@ SCRIPT = Script(
     "Measure the filters against PyGSP, scipy, the Jacobi scheme and the memory of this machine, side by side, and "
     "print ratios with their targets. Run it on a quiet machine.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("Speed against peers", HEADER, [table_cells(row) for row in document["rows"]])],
-    lines=notes,
     steps=lambda args: sum(PARTS[name][1] for name in args.only or PARTS),
+    repeats=(7, 3),
     arguments=add_arguments,
     check=check_arguments,
 )
+
+
+markdown = SCRIPT.markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:

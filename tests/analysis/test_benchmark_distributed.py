@@ -6,8 +6,16 @@ import pytest
 
 import cayleygsp as cg
 from analysis import benchmark_distributed
-from analysis.benchmark_distributed.prediction import halo_law, missing_in_plane, neighbours, predict, seconds_of_run
-from analysis.benchmark_distributed.runs import PREDICTED_EDGES, PREDICTED_WORKERS, QUICK_WORKERS, ring_ratios
+from analysis.benchmark_distributed.prediction import (
+    PREDICTED_EDGES,
+    PREDICTED_WORKERS,
+    halo_law,
+    missing_in_plane,
+    neighbours,
+    predict,
+    seconds_of_run,
+)
+from analysis.benchmark_distributed.runs import WORKERS, ring_ratios
 from cayleygsp.distributed import DistributedLaplacian
 from tests.analysis.helpers import run
 from tests.distributed.clusters import copied_workers
@@ -21,7 +29,7 @@ def scaling(tmp_path_factory):
 
 def test_every_run_is_that_of_one_process_and_its_bytes_are_counted(scaling):
     document = scaling[0]
-    assert {run["n_workers"] for run in document["runs"]} == set(QUICK_WORKERS)
+    assert {run["n_workers"] for run in document["runs"]} == set(WORKERS[1])
     assert {(run["scaling"], run["graph"]) for run in document["runs"]} == {
         (scaling, graph) for scaling in ("strong", "weak") for graph in ("grid", "communities")
     }

@@ -96,8 +96,8 @@ def test_what_converged_keeps_its_tolerance(numbers):
 def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     monkeypatch.setattr(community, "QUICK_MODELS", ("exact", "ChebNet"))
     monkeypatch.setattr(community, "QUICK_ORDERS", (1,))
-    monkeypatch.setattr(complexity, "QUICK_SIZES", (90, 100))
-    monkeypatch.setattr(complexity, "QUICK_ORDERS", (1,))
+    monkeypatch.setattr(complexity, "SIZES", ((), (90, 100)))
+    monkeypatch.setattr(complexity, "TIMED_ORDERS", ((), (1,)))
     # short, and in this process: others would have to load everything again
     compute, little = community.compute, ["--workers", "1", "--epochs", "2"]
     monkeypatch.setattr(community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))

@@ -10,11 +10,11 @@ def test_times_are_written_with_a_unit():
 
 
 def test_bars_in_cells_do_not_end_them():
-    assert _script.markdown_table(["a", "b"], [["x|y", "1"]]) == ["| a | b |", "| --- | ---: |", "| x\\|y | 1 |"]
+    assert _script.Table("", ["a", "b"], [["x|y", "1"]]).markdown() == "| a | b |\n| --- | ---: |\n| x\\|y | 1 |"
 
 
 def test_table_is_printed_with_its_title(capsys):
-    _script.print_table(_script.Table("Times [s]", ["work", "time"], [["[bold]", "3 s"]]))
+    _script.Table("Times [s]", ["work", "time"], [["[bold]", "3 s"]]).print()
     out = capsys.readouterr().out
     assert out.startswith("Times [s]\n")
     assert "[bold]" in out
