@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ def add_experiment_arguments(
     parser.add_argument(
         "--work", type=Path, default=Path("out"), metavar="DIR", help="folder of finished runs and checkpoints"
     )
+    parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
     group = parser.add_argument_group("configuration", "a changed one is computed in a folder of its own")
     for field in dataclasses.fields(config):
         value, small = getattr(config, field.name), getattr(quick, field.name)
@@ -48,6 +49,15 @@ def add_experiment_arguments(
             help=default,
         )
     parser.set_defaults(configs=(config, quick), default_runs=(runs, quick_runs))
+
+
+def add_model_arguments(parser: argparse.ArgumentParser, models: Sequence[str], default: str) -> None:
+    """Add the options of an experiment with several networks: which of them, and a result to take runs from."""
+    parser.add_argument(
+        "--model", nargs="+", choices=models, metavar="MODEL", help=f"of {', '.join(models)} (default: {default})"
+    )
+    text = "take runs with the same settings from this JSON file of a result in the place of computing them"
+    parser.add_argument("--recorded", type=Path, metavar="FILE", help=text)
 
 
 def _text(value: Any) -> str:
@@ -63,6 +73,8 @@ def check_experiment_arguments(parser: argparse.ArgumentParser, args: argparse.N
     for name in ("runs", "workers"):
         if getattr(args, name) < 1:
             parser.error(f"--{name} must be 1 or more, got {getattr(args, name)}")
+    if getattr(args, "recorded", None) and not args.recorded.is_file():
+        parser.error(f"--recorded must be a file, got {args.recorded}")
     if args.work.exists() and not args.work.is_dir():
         parser.error(f"--work must be a folder, got the file {args.work}")
     if args.device == "auto":
@@ -76,6 +88,60 @@ def check_experiment_arguments(parser: argparse.ArgumentParser, args: argparse.N
         args.config = dataclasses.replace(base, **given)
     except ValueError as error:
         parser.error(str(error))
+
+
+def seeds_of(args: argparse.Namespace) -> range:
+    """Return the seeds that are asked for."""
+    return range(args.seed, args.seed + args.runs)
+
+
+def as_document(config: Any) -> Document:
+    """Return a configuration as JSON has it."""
+    return dict(json.loads(json.dumps(dataclasses.asdict(config))))
+
+
+def read_result(path: Path) -> Document:
+    """Return a recorded result; raises ValueError if the file is none with its configuration, rows and runs."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} must be the JSON file of a result, got no JSON: {error}") from error
+    if not isinstance(document, dict) or not {"config", "rows", "runs"} <= set(document):
+        raise ValueError(f"{path} must be the JSON file of a result of this script, with its rows and runs")
+    return document
+
+
+def recorded_runs(
+    path: Path | None, is_wanted: Callable[[Document, Document], bool], course: Sequence[str] = ()
+) -> list[Document]:
+    """Return runs of a recorded result as the runner returns them, so that they need not be computed again.
+
+    Parameters
+    ----------
+    path : pathlib.Path, optional
+        JSON file of an earlier call; without one there are none.
+    is_wanted : callable
+        ``is_wanted(document, run)`` says whether a run has the settings that are asked for.
+    course : sequence of str
+        Numbers of the course of a training, which results keep apart from the runs.
+    """
+    if path is None:
+        return []
+    document = read_result(path)
+    runs = []
+    for run in document["runs"]:
+        if is_wanted(document, run):
+            of = {**run["setting"], "seed": run["seed"]}
+            curves = (one for one in document.get("curves", []) if all(one.get(k) == value for k, value in of.items()))
+            kept = next(curves, {})
+            numbers = {**run["numbers"], **{name: kept[name] for name in course if name in kept}}
+            runs.append({**run, "numbers": numbers})
+    return runs
+
+
+def without(runs: Sequence[Document], names: Sequence[str]) -> list[Document]:
+    """Return runs without some of their numbers, which are long and stand elsewhere."""
+    return [{**run, "numbers": {k: value for k, value in run["numbers"].items() if k not in names}} for run in runs]
 
 
 def experiment_facts(args: argparse.Namespace) -> Document:
@@ -154,3 +220,8 @@ def check_nonnegative_settings(config: Any, names: Iterable[str]) -> None:
     for name in names:
         if not getattr(config, name) >= 0:
             raise ValueError(f"`{name}` must not be negative, got {getattr(config, name)}")
+
+
+def beside_paper(row: Document, digits: int = 2) -> str:
+    """Write the mean of a row beside the paper's; one run has no deviation."""
+    return beside(row["mean"], row["sd"] if row["n"] > 1 else None, row["paper"], digits)

@@ -76,9 +76,9 @@ def table_of(title: str, columns: Columns, rows: Iterable[Document], n_text: int
 
 
 def pivot(
-    corner: str,
+    corner: Sequence[str],
     rows: Iterable[Document],
-    line: Callable[[Document], str],
+    line: Callable[[Document], Sequence[str]],
     column: Callable[[Document], Any],
     text: Callable[[Document], str],
     name: str,
@@ -89,15 +89,15 @@ def pivot(
     --------
     >>> from analysis._script import pivot
     >>> rows = [{"model": "GCN", "order": r, "mean": 80 + r} for r in (1, 3)]
-    >>> pivot("model", rows, lambda r: r["model"], lambda r: r["order"], lambda r: f"{r['mean']:.1f}", "r = {}")
+    >>> pivot(["model"], rows, lambda r: [r["model"]], lambda r: r["order"], lambda r: f"{r['mean']:.1f}", "r = {}")
     (['model', 'r = 1', 'r = 3'], [['GCN', '81.0', '83.0']])
     """
-    cells: dict[str, dict[Any, str]] = {}
+    cells: dict[tuple[str, ...], dict[Any, str]] = {}
     for row in rows:
-        cells.setdefault(line(row), {})[column(row)] = text(row)
+        cells.setdefault(tuple(line(row)), {})[column(row)] = text(row)
     columns = sorted({at for texts in cells.values() for at in texts})
-    header = [corner, *(name.format(at) for at in columns)]
-    return header, [[first, *(texts.get(at, "") for at in columns)] for first, texts in cells.items()]
+    header = [*corner, *(name.format(at) for at in columns)]
+    return header, [[*first, *(texts.get(at, "") for at in columns)] for first, texts in cells.items()]
 
 
 def bullets(lines: Iterable[str]) -> str:

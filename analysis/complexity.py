@@ -232,7 +232,7 @@ def table(rows: Sequence[Document], kind: str, key: str) -> tuple[list[str], lis
     """Return header and rows of one kind: one row per model, one column per order or size."""
     same = [row for row in rows if row["kind"] == kind]
     name = "r = {}" if key == "order" else "n = {:,}"
-    return pivot(kind, same, lambda row: NAMES[row["model"]], lambda row: row[key], cell, name)
+    return pivot([kind], same, lambda row: [NAMES[row["model"]]], lambda row: row[key], cell, name)
 
 
 def cell(row: Document) -> str:

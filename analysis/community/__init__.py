@@ -18,7 +18,6 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis import _runner
 from analysis._experiment import (
     add_experiment_arguments,
     beside,
@@ -26,11 +25,12 @@ from analysis._experiment import (
     config_lines,
     experiment_facts,
     grouped,
+    seeds_of,
 )
 from analysis._figures import plain_axes
 from analysis._networks import N_FEATURES, NETWORK_STYLES, ORDERS
-from analysis._runner import Experiment, Run
-from analysis._script import Document, Script, Step, Table, markdown_table, page
+from analysis._runner import Experiment, Run, compute_or_read
+from analysis._script import Blocks, Document, Script, Step, Table, bullets, pivot
 from analysis.community.network import train
 from analysis.community.results import collect, draw, findings, table, zoom_table
 from analysis.community.settings import (
@@ -46,7 +46,7 @@ from analysis.community.settings import (
     TUNING_SEED,
 )
 
-__all__ = ["N_FEATURES", "compute", "draw", "findings", "main", "markdown", "table", "tuning_markdown"]
+__all__ = ["N_FEATURES", "compute", "draw", "findings", "main", "markdown", "table"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,72 +72,50 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
         parser.error(f"--seed must be below {TUNING_SEED - args.runs}: later seeds are for --tune, got {args.seed}")
 
 
-def runs_of(args: argparse.Namespace) -> list[Run]:
-    """Return all runs, a seed at a time, so that the data of a seed is drawn once."""
-    return [
-        Run({"model": model, "order": order}, args.seed + k)
-        for k in range(args.runs)
-        for model in args.models
-        for order in args.orders
-    ]
-
-
 def measure(args: argparse.Namespace, step: Step) -> Document:
-    """Train what is not trained yet, and return accuracies and every run."""
-    return experiment_facts(args) | collect(args, args.config, _results(args, runs_of(args)))
+    """Train what is not trained yet, a seed at a time, so that its data is drawn once; return accuracies and runs."""
+    settings = [{"model": model, "order": order} for model in args.models for order in args.orders]
+    runs = [Run(setting, seed) for seed in seeds_of(args) for setting in settings]
+    results = compute_or_read(Experiment("community", args.config, runs, train), args)
+    return experiment_facts(args) | collect(args, args.config, results)
 
 
 def measure_tuning(args: argparse.Namespace, step: Step) -> Document:
-    """Train with several learning rates, and return validation accuracies."""
-    return experiment_facts(args) | tuning_document(_results(args, tuning_runs(args)))
+    """Train with several learning rates, on seeds of their own, and return validation accuracies.
 
-
-def _results(args: argparse.Namespace, runs: Sequence[Run]) -> list[Document]:
-    experiment = Experiment("community", args.config, runs, train)
-    return _runner.compute(experiment, args.work, workers=args.workers, device=args.device, quiet=args.quiet)
-
-
-def tuning_runs(args: argparse.Namespace) -> list[Run]:
-    """Return the runs that the learning rates are chosen by, on seeds of their own."""
-    return [
-        Run({"model": model, "order": order, "lr": lr}, TUNING_SEED + args.seed + k)
-        for k in range(args.runs)
+    Test signals play no part.
+    """
+    settings = [
+        {"model": model, "order": order, "lr": lr}
         for model in TUNING_MODELS
         for order in TUNING_ORDERS
         for lr in TUNING_RATES
         if order in args.orders
     ]
+    runs = [Run(setting, TUNING_SEED + seed) for seed in seeds_of(args) for setting in settings]
+    results = compute_or_read(Experiment("community", args.config, runs, train), args)
+    rows = [
+        {**row["setting"], "mean": 100 * row["mean"], "sd": 100 * row["sd"], "n": row["n"]}
+        for row in grouped(results, "best_validation")
+    ]
+    return experiment_facts(args) | {"rows": rows}
 
 
-def tuning_document(results: Sequence[Document]) -> Document:
-    """Return validation accuracies by model, order and learning rate; test signals play no part."""
-    rows = grouped(results, "best_validation")
-    return {
-        "rows": [{**row["setting"], "mean": 100 * row["mean"], "sd": 100 * row["sd"], "n": row["n"]} for row in rows]
-    }
-
-
-def tuning_table(document: Document) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the validation accuracies."""
-    rates = sorted({row["lr"] for row in document["rows"]})
-    cells: dict[tuple[str, int], dict[float, str]] = {}
-    for row in document["rows"]:
-        text = beside(row["mean"], row["sd"], None)
-        cells.setdefault((row["model"], row["order"]), {})[row["lr"]] = text
-    header = ["model", "order r", *(f"lr {rate:g}" for rate in rates)]
-    return header, [[NAMES[m], str(r), *(texts.get(x, "") for x in rates)] for (m, r), texts in cells.items()]
-
-
-def tuning_markdown(document: Document) -> str:
-    """Return the choice of the learning rates as a page of Markdown."""
-    return page(
-        "Community detection: learning rates",
-        document,
-        "Validation accuracy in % of the chosen epoch, on graphs and signals that no run of the experiment uses.",
-        "",
-        *markdown_table(*tuning_table(document)),
-        facts=config_lines(document),
+def tuning_page(document: Document) -> Blocks:
+    """Return the title and the accuracies by learning rate."""
+    table = pivot(
+        ["model", "order r"],
+        document["rows"],
+        lambda row: [NAMES[row["model"]], str(row["order"])],
+        lambda row: row["lr"],
+        lambda row: beside(row["mean"], row["sd"], None),
+        "lr {:g}",
     )
+    return [
+        "Community detection: learning rates",
+        "Validation accuracy in % of the chosen epoch, on graphs and signals that no run of the experiment uses.",
+        Table("Validation accuracy, %", *table),
+    ]
 
 
 def draw_tuning(document: Document) -> Figure:
@@ -157,43 +135,36 @@ def draw_tuning(document: Document) -> Figure:
     return figure
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def page(document: Document) -> Blocks:
+    """Return the title, the accuracies and what they show, what was chosen here, and the learned zooms."""
     graph, config = document["graph"], document["config"]
-    lines = [
-        f"Test accuracy in %, mean ± population standard deviation over {document['n_runs']} runs with "
-        f"{config['n_test']} test signals each; in brackets the paper's mean and the difference. Every run has a "
-        "graph, signals and weights of its own, so that the deviation is also that of the graphs.",
-        "",
-        *markdown_table(*table(document)),
-        "",
-        *(f"- {line}" for line in findings(document)),
-        "",
-        "What was chosen here, as the paper does not say:",
-        "",
-        f"- The graph: 15 communities of {config['smallest']} to {config['largest']} vertices, no two of a size, "
+    header, zooms = zoom_table(document)
+    learned = "Learned zoom of the exact CayleyNet, beside 1/√(λ₁₅ λ₁₆), which spreads the gap between the frequencies "
+    learned += "of the communities and the others most:"
+    chosen = [
+        f"The graph: 15 communities of {config['smallest']} to {config['largest']} vertices, no two of a size, "
         f"{graph['n_vertices']} vertices in all; edges inside with probability {config['p_in']:g}, between with "
         f"{config['p_out']:g}; weights with spread {config['spread']:g} (0 is none: all edges weigh 1). The parameters "
         "were tried by hand on other graphs, until the contrast of the paper's figure was there.",
-        f"- The noise: variance {config['noise']:g}.",
-        f"- The training: Adam, learning rate {config['lr']:g} for CayleyNet and {config['cheb_lr']:g} for ChebNet, "
+        f"The noise: variance {config['noise']:g}.",
+        f"The training: Adam, learning rate {config['lr']:g} for CayleyNet and {config['cheb_lr']:g} for ChebNet, "
         f"each tried for itself, {config['n_train']} signals, {config['epochs']} epochs; features are standardised "
         "over the batch before the classifier. The model is that of the epoch with the best validation accuracy. All "
         "this is the same for all models.",
-        "",
+    ]
+    return [
+        "Community detection",
+        f"Test accuracy in %, mean ± population standard deviation over {document['n_runs']} runs with "
+        f"{config['n_test']} test signals each; in brackets the paper's mean and the difference. Every run has a "
+        "graph, signals and weights of its own, so that the deviation is also that of the graphs.",
+        Table("Test accuracy, % (the paper's, difference)", *table(document)),
+        findings(document),
+        "What was chosen here, as the paper does not say:",
+        bullets(chosen),
         "Where our figures differ from the paper's, graph, noise and training may differ as well: it tells none of "
         "them in full.",
+        *([learned, Table("Learned zooms", header, zooms)] if zooms else []),
     ]
-    header, rows = zoom_table(document)
-    if rows:
-        lines += [
-            "",
-            "Learned zoom of the exact CayleyNet, beside 1/√(λ₁₅ λ₁₆), which spreads the gap between the frequencies "
-            "of the communities and the others most:",
-            "",
-            *markdown_table(header, rows),
-        ]
-    return page("Community detection", document, *lines, facts=config_lines(document))
 
 
 SCRIPT = Script(
@@ -201,24 +172,18 @@ SCRIPT = Script(
     "Train CayleyNets and ChebNets to tell on which of 15 communities a noisy step signal is, and compare with the "
     "paper. Interrupt it whenever you like: the same command goes on where it was.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("Test accuracy, % (the paper's, difference)", *table(document))],
+    config_lines,
     steps=lambda args: 0,  # the runs have a bar of their own
     arguments=add_arguments,
     check=check_arguments,
 )
 
 TUNING = dataclasses.replace(
-    SCRIPT,
-    measure=measure_tuning,
-    markdown=tuning_markdown,
-    draw=draw_tuning,
-    tables=lambda document: [Table("Validation accuracy, %", *tuning_table(document))],
-    output="community_tuning",
+    SCRIPT, measure=measure_tuning, page=tuning_page, draw=draw_tuning, output="community_tuning"
 )
-
-compute = SCRIPT.compute
+compute, markdown = SCRIPT.compute, SCRIPT.markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis._experiment import beside, grouped
+from analysis._experiment import beside, grouped, without
 from analysis._figures import plain_axes
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, NETWORK_STYLES, ORDERS, SWEEPS
-from analysis._script import Document
+from analysis._script import Document, pivot
 from analysis.community.network import make_data
 from analysis.community.settings import NAMES, PAPER, PAPER_SD, SHOWN_ORDER, Config
 from cayleygsp import zoom
@@ -27,10 +27,6 @@ def collect(args: argparse.Namespace, config: Config, results: Sequence[Document
     """Return accuracies by model and order, every run, and what the figure needs."""
     first = make_data(config, args.seed)
     shown_order = min(args.orders, key=lambda order: abs(order - SHOWN_ORDER))
-    kept = [
-        {**result, "numbers": {k: v for k, v in result["numbers"].items() if k not in ("validation", "filters")}}
-        for result in results
-    ]
     shown = [
         {"model": result["setting"]["model"], "order": result["setting"]["order"], "zoom": result["numbers"]["zoom"]}
         | {"filters": result["numbers"]["filters"]}
@@ -61,19 +57,20 @@ def collect(args: argparse.Namespace, config: Config, results: Sequence[Document
         },
         "rows": rows,
         "shown": shown,
-        "runs": kept,
+        "runs": without(results, ("validation", "filters")),
     }
 
 
 def table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the accuracies: one row per model, one column per order."""
-    orders = sorted({row["order"] for row in document["rows"]})
-    cells: dict[str, dict[int, str]] = {}
-    for row in document["rows"]:
-        cell = beside(row["mean"], row["sd"], row["paper"])
-        cells.setdefault(NAMES[row["model"]], {})[row["order"]] = cell
-    header = ["model", *(f"r = {order}" for order in orders)]
-    return header, [[name, *(texts.get(order, "") for order in orders)] for name, texts in cells.items()]
+    return pivot(
+        ["model"],
+        document["rows"],
+        lambda row: [NAMES[row["model"]]],
+        lambda row: row["order"],
+        lambda row: beside(row["mean"], row["sd"], row["paper"]),
+        "r = {}",
+    )
 
 
 def zoom_table(document: Document) -> tuple[list[str], list[list[str]]]:

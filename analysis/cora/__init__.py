@@ -15,13 +15,21 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis._experiment import add_experiment_arguments, check_experiment_arguments, experiment_facts
+from analysis._experiment import (
+    add_experiment_arguments,
+    add_model_arguments,
+    as_document,
+    check_experiment_arguments,
+    experiment_facts,
+    read_result,
+    recorded_runs,
+    seeds_of,
+)
 from analysis._runner import Experiment, Run, compute_or_read
-from analysis._script import Document, Script, Step, Table
+from analysis._script import Document, Script, Step
 from analysis.cora import orders, responses, studies
 from analysis.cora.data import data_name, load_graph
-from analysis.cora.recorded import read_accuracies, recorded_runs
-from analysis.cora.results import accuracy_table, collect, draw, findings, markdown
+from analysis.cora.results import accuracy_table, collect, draw, findings, page, run_lines
 from analysis.cora.settings import (
     APPNP,
     APPNP_LONG,
@@ -44,32 +52,22 @@ from analysis.cora.settings import (
 )
 from analysis.cora.training import train
 
-TABLE, ORDERS, RESPONSES = "table", "orders", "responses"
-
 __all__ = ["accuracy_table", "compute", "draw", "findings", "main", "markdown"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
     add_experiment_arguments(parser, FULL, QUICK, runs=50, quick_runs=1)
-    parser.add_argument(
-        "--model", nargs="+", choices=MODELS, metavar="MODEL", help=f"of {', '.join(MODELS)} (default: the table's)"
-    )
+    add_model_arguments(parser, MODELS, "the table's")
     parser.add_argument(
         "--show",
-        choices=(TABLE, ORDERS, RESPONSES, *studies.STUDIES),
-        default=TABLE,
+        choices=("table", "orders", "responses", *studies.STUDIES),
+        default="table",
         help="a table of models, the accuracy by order, the learned responses of both splits, or a comparison of "
         "settings (default: table)",
     )
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder of the data (default: CAYLEYGSP_DATA, a cache, a download)"
-    )
-    parser.add_argument(
-        "--recorded",
-        type=Path,
-        metavar="FILE",
-        help="take runs with the same recipe from this JSON file of a result in the place of training them",
     )
     parser.add_argument(
         "--beside",
@@ -79,15 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="JSON files of tables with other halves of the extended split, whose accuracies are told too",
     )
-    parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Reject invalid options, and fill in what was not given."""
     check_experiment_arguments(parser, args)
-    for option, path in (("recorded", args.recorded), *(("beside", path) for path in args.beside)):
-        if path and not path.is_file():
-            parser.error(f"--{option} must be a file, got {path}")
+    for path in args.beside:
+        if not path.is_file():
+            parser.error(f"--beside must be a file, got {path}")
     args.model = list(dict.fromkeys(args.model or default_models(args.config.split, args.quick)))
     try:
         for model in args.model:
@@ -98,7 +95,7 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
         args.data_name = data_name(args.config.dataset, args.data)
         load_graph(args.config.dataset, args.data)
         if args.recorded:
-            recorded_runs(args.recorded, args.config, args.data_name)
+            runs_of_recipe(args, args.config)
         args.other_halves = [read_accuracies(path) for path in args.beside]
     except (OSError, ValueError, pickle.UnpicklingError) as error:
         parser.error(str(error))
@@ -129,8 +126,40 @@ def results_of(
 ) -> list[Document]:
     """Return the results of runs in their order: those that are recorded, and those that are or get finished."""
     experiment = Experiment(args.data_name, recipe, runs, functools.partial(train, data=args.data, with_test=with_test))
-    known = recorded_runs(args.recorded, recipe, args.data_name) if args.recorded else []
-    return compute_or_read(experiment, args, known)
+    return compute_or_read(experiment, args, runs_of_recipe(args, recipe))
+
+
+def runs_of_recipe(args: argparse.Namespace, recipe: Recipe) -> list[Document]:
+    """Return the recorded runs whose recipe is the one that is wanted.
+
+    Settings that the file does not know are taken for the defaults. Learned responses are not recorded with a table.
+    """
+    wanted, defaults = as_document(recipe), as_document(Recipe())
+
+    def has_recipe(document: Document, run: Document) -> bool:
+        model = run["setting"]["model"]
+        known = document.get("recipes") or {row["model"]: row["recipe"] for row in document["rows"]}
+        return model in known and {**defaults, **known[model]} == wanted
+
+    if args.recorded:
+        document = read_result(args.recorded)
+        of = document.get("data", document["config"].get("dataset"))
+        if of != args.data_name:
+            raise ValueError(f"{args.recorded} must be a result with the data {args.data_name}, got {of}")
+    return recorded_runs(args.recorded, has_recipe)
+
+
+def read_accuracies(path: Path) -> Document:
+    """Return split and accuracies of a table with other halves; raises ValueError if the file is none."""
+    document = read_result(path)
+    split = document["config"].get("split")
+    if split not in (HALVED, SWAPPED):
+        raise ValueError(f"{path} must be a table of the split {HALVED} or {SWAPPED}, got {split}")
+    try:
+        rows = {row["model"]: {name: row[name] for name in ("mean", "sd", "n")} for row in document["rows"]}
+    except KeyError as error:
+        raise ValueError(f"{path} must be the JSON file of a table, got one without {error}") from error
+    return {"split": split, "rows": rows}
 
 
 def facts_of(args: argparse.Namespace) -> Document:
@@ -141,10 +170,9 @@ def facts_of(args: argparse.Namespace) -> Document:
 def measure(args: argparse.Namespace, step: Step) -> Document:
     """Train the models of a table, and return accuracies and every run."""
     recipes = {model: recipe_for(args, model) for model in args.model}
-    seeds = range(args.seed, args.seed + args.runs)
     results = []
     for model, recipe in recipes.items():
-        results += results_of(args, recipe, [Run({"model": model}, seed) for seed in seeds])
+        results += results_of(args, recipe, [Run({"model": model}, seed) for seed in seeds_of(args)])
     return facts_of(args) | {"other_halves": args.other_halves} | collect(recipes, results)
 
 
@@ -168,7 +196,7 @@ def measure_responses(args: argparse.Namespace, step: Step) -> Document:
     results = []
     for model, split in responses.SHOWN:
         recipe = recipe_for(args, model, split)
-        runs = [Run({"model": model}, seed) for seed in range(args.seed, args.seed + args.runs)]
+        runs = [Run({"model": model}, seed) for seed in seeds_of(args)]
         results += [{"split": split, **result} for result in results_of(args, recipe, runs)]
     return facts_of(args) | responses.collect(args.config.dataset, args.data, results)
 
@@ -176,12 +204,11 @@ def measure_responses(args: argparse.Namespace, step: Step) -> Document:
 def measure_study(args: argparse.Namespace, step: Step) -> Document:
     """Train networks with changed recipes, on seeds of their own, and return accuracies."""
     study = studies.STUDIES[args.show]
-    seeds = range(studies.FIRST_SEED + args.seed, studies.FIRST_SEED + args.seed + args.runs)
     settings = studies.settings_of(study, args.quick)
     recipes = {setting["model"]: recipe_for(args, setting["model"], study.split) for setting in settings}
     results = []
     for setting in settings:
-        runs = [Run(setting, seed) for seed in seeds]
+        runs = [Run(setting, studies.FIRST_SEED + seed) for seed in seeds_of(args)]
         results += results_of(args, recipes[setting["model"]], runs, with_test=study.with_test)
     return facts_of(args) | studies.collect(args.show, recipes, results)
 
@@ -191,50 +218,27 @@ SCRIPT = Script(
     "Classify the papers of a citation network by graph networks, and compare with the paper. Interrupt it whenever "
     "you like: the same command goes on where it was.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [Table("Test accuracy, %", *accuracy_table(document))],
-    lines=findings,
+    run_lines,
     steps=lambda args: 0,  # the runs have a bar of their own
     arguments=add_arguments,
     check=check_arguments,
 )
-
-ORDERS_SCRIPT = dataclasses.replace(
-    SCRIPT,
-    measure=measure_orders,
-    markdown=orders.markdown,
-    draw=orders.draw,
-    tables=lambda document: [Table("Test accuracy, % (the paper's, difference)", *orders.table(document))],
-    lines=orders.findings,
-)
-
-RESPONSES_SCRIPT = dataclasses.replace(
-    SCRIPT,
-    measure=measure_responses,
-    markdown=responses.markdown,
-    draw=responses.draw,
-    tables=lambda document: [Table("Learned zooms", *responses.table(document))],
-    lines=lambda document: [],
-)
-
-STUDY_SCRIPT = dataclasses.replace(
-    SCRIPT,
-    measure=measure_study,
-    markdown=studies.markdown,
-    draw=studies.draw,
-    tables=lambda document: [Table("Accuracy, %", *studies.table(document))],
-    lines=studies.findings,
-)
-
-compute = SCRIPT.compute
+_STUDY = dataclasses.replace(SCRIPT, measure=measure_study, page=studies.page, draw=studies.draw)
+SCRIPTS = {
+    "table": SCRIPT,
+    "orders": dataclasses.replace(SCRIPT, measure=measure_orders, page=orders.page, draw=orders.draw),
+    "responses": dataclasses.replace(SCRIPT, measure=measure_responses, page=responses.page, draw=responses.draw),
+    **dict.fromkeys(studies.STUDIES, _STUDY),
+}
+compute, markdown = SCRIPT.compute, SCRIPT.markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train, print the tables, and write what was asked for."""
     argv = sys.argv[1:] if argv is None else argv
     args = SCRIPT.parse(argv)
-    script = {TABLE: SCRIPT, ORDERS: ORDERS_SCRIPT, RESPONSES: RESPONSES_SCRIPT}.get(args.show, STUDY_SCRIPT)
-    part = args.config.split if args.show == TABLE else args.show
+    part = args.config.split if args.show == "table" else args.show
     name = SCRIPT.name if args.quick else f"{args.config.dataset}_{part}"
-    return dataclasses.replace(script, output=name).main(argv)
+    return dataclasses.replace(SCRIPTS[args.show], output=name).main(argv)

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from analysis._experiment import grouped
+from analysis._experiment import beside_paper, grouped, without
 from analysis._figures import plain_axes
-from analysis._script import Document, markdown_table, page
-from analysis.cora.results import MARGIN, accuracy_text, are_apart, run_lines, without_curves
+from analysis._script import Blocks, Document, Table, pivot
+from analysis.cora.results import MARGIN, are_apart
 from analysis.cora.settings import (
     CAYLEY,
     CHEBNET,
@@ -94,7 +94,7 @@ def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document
             }
         )
     kept = {model: dataclasses.asdict(recipe) for model, recipe in recipes.items()}
-    return {"rows": rows, "recipes": kept, "runs": [_short(run) for run in without_curves(results)]}
+    return {"rows": rows, "recipes": kept, "runs": [_short(run) for run in without(results, ("responses",))]}
 
 
 def _short(run: Document) -> Document:
@@ -113,12 +113,8 @@ def label(row: Document) -> str:
 
 def table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the accuracies: one row per curve, one column per order."""
-    orders = sorted({row["order"] for row in document["rows"]})
-    cells: dict[str, dict[int, str]] = {}
-    for row in document["rows"]:
-        cells.setdefault(label(row), {})[row["order"]] = accuracy_text(row)
-    header = ["network", *(f"r = {order}" for order in orders)]
-    return header, [[name, *(texts.get(order, "") for order in orders)] for name, texts in cells.items()]
+    rows = document["rows"]
+    return pivot(["network"], rows, lambda row: [label(row)], lambda row: row["order"], beside_paper, "r = {}")
 
 
 def findings(document: Document) -> list[str]:
@@ -150,39 +146,34 @@ def _compared(where: str, pairs: dict[int, tuple[Document | None, Document | Non
     return [f"{where}: by order, CayleyNet is {'; '.join(texts)}."] if texts else []
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def page(document: Document) -> Blocks:
+    """Return the title, the accuracies by order, what they show, and the settings."""
     n_figure, n_shifted = (_counts(document, of_shifted) for of_shifted in (False, True))
-    return page(
+    recipes = [
+        f"{name}: {' and '.join(map(str, recipe['hidden']))} hidden features, Adam with a learning rate of "
+        f"{recipe['lr']:g}, dropout {recipe['dropout']:g}, weight decay {recipe['decay']:g}. "
+        for name, recipe in document["recipes"].items()
+    ]
+    more = "More is in the JSON file."
+    if document.get("recorded"):
+        more += " Runs of an earlier record were taken over; it has the date of each."
+    return [
         "Citation network: accuracy by order",
-        document,
         "Test accuracy in % on the extended split, mean ± population standard deviation over "
         f"{n_figure} runs of each bar{f' ({n_shifted} of the shifted Laplacian)' if n_shifted else ''}; in brackets "
         "the paper's mean and the difference.",
-        "",
-        *markdown_table(*table(document)),
-        "",
-        *(f"- {line}" for line in findings(document)),
-        "",
+        Table("Test accuracy, % (the paper's, difference)", *table(document)),
+        findings(document),
         "Above and below: by more than two standard errors of the difference. Both networks have 16 hidden features, "
         "but not the same rates and rules, which were chosen for each kind, see below and "
         "[learning rates](cora_rates.md). The paper does not say how it halves the test vertices, on which accuracies "
         "depend, see [halves that are drawn](cora_halved.md).",
-        "",
         "The scaled unnormalized Laplacian is L·2/λ_max with eigenvalues from 0 to 2, for Cayley filters; ChebNet has "
         "2L/λ_max − I as always, a polynomial of the one being one of the other. The paper says 2L/λ_max − I for both. "
         "Its eigenvalues are negative at the lower end; Cayley filters of it are well defined, see "
         '[experiments](../experiments/protocols.md), and are the rows "scaled and shifted".',
-        "",
-        *(
-            f"{name}: {' and '.join(map(str, recipe['hidden']))} hidden features, Adam with a learning rate of "
-            f"{recipe['lr']:g}, dropout {recipe['dropout']:g}, weight decay {recipe['decay']:g}. "
-            for name, recipe in document["recipes"].items()
-        ),
-        "More is in the JSON file."
-        + (" Runs of an earlier record were taken over; it has the date of each." if document.get("recorded") else ""),
-        facts=run_lines(document),
-    )
+        "\n".join([*recipes, more]),
+    ]
 
 
 def _counts(document: Document, of_shifted: bool) -> str:

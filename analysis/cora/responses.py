@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis._figures import plain_axes
-from analysis._script import Document, markdown_table, page
+from analysis._script import Blocks, Document, Table
 from analysis.cora.data import core_laplacian, load_graph
-from analysis.cora.results import run_lines
 from analysis.cora.settings import CAYLEY, CAYLEY16, EXTENDED, NAMES, NORMALIZED, STANDARD
 from cayleygsp._typing import FloatArray, LaplacianKind
 from cayleygsp.density import spectral_density
@@ -65,19 +64,16 @@ def table(document: Document) -> tuple[list[str], list[list[str]]]:
     return ["network", "split", "layer", "runs", "zoom at the start", "learned zoom h", "least to most"], rows
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    return page(
+def page(document: Document) -> Blocks:
+    """Return the title, what the picture shows, and the zooms."""
+    return [
         "Citation network: what the CayleyNets learned",
-        document,
         "Zooms are those of the Laplacian itself, not of the scaled one. In the picture, left: the shared filter of "
         "each layer on the standard split, over its largest value, one curve per run. Right: of the filters of every "
         "pair of channels on the extended split, the root of the mean square of each layer, over its largest value. "
         "Behind them the shares of the eigenvalues in small intervals, an estimate, over the largest.",
-        "",
-        *markdown_table(*table(document)),
-        facts=run_lines(document),
-    )
+        Table("Learned zooms", *table(document)),
+    ]
 
 
 def draw(document: Document) -> Figure:

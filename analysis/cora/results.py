@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis._experiment import beside, grouped
+from analysis._experiment import beside, beside_paper, grouped, without
 from analysis._figures import plain_axes
-from analysis._script import Document, format_seconds, markdown_table, page
+from analysis._script import Blocks, Document, Table, format_seconds
 from analysis.cora.settings import (
     CAYLEY,
     CAYLEY16,
@@ -96,13 +96,7 @@ _STUDIED = {
 def collect(recipes: dict[str, Recipe], results: Sequence[Document]) -> Document:
     """Return one row per model with its recipe, and every run."""
     rows = [_row(row, results, recipes) for row in grouped(results, "accuracy")]
-    return {"rows": rows, "runs": without_curves(results)}
-
-
-def accuracy_text(row: Document) -> str:
-    """Write a mean with its deviation beside the paper's; one run has none."""
-    text = beside(row["mean"], row["sd"], row["paper"])
-    return text if row["n"] > 1 else text.replace(" ± 0.00", "", 1)
+    return {"rows": rows, "runs": without(results, ("responses",))}
 
 
 def run_lines(document: Document) -> list[str]:
@@ -112,14 +106,6 @@ def run_lines(document: Document) -> list[str]:
         f"- Data set: {document['config']['dataset']}",
         f"- Runs: up to {document['n_runs']} of each kind, by {workers} on {document['device']}; "
         "a page of finished runs has as many as there were. The paper has 50.",
-    ]
-
-
-def without_curves(results: Sequence[Document]) -> list[Document]:
-    """Return the runs without the learned responses, which have a picture and a file of their own."""
-    return [
-        {**run, "numbers": {name: value for name, value in run["numbers"].items() if name != "responses"}}
-        for run in results
     ]
 
 
@@ -164,7 +150,7 @@ def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:
         rows.append(
             [
                 NAMES[row["model"]],
-                accuracy_text(row),
+                beside_paper(row),
                 str(row["n"]),
                 f"{row['validation']:.2f}",
                 text,
@@ -347,40 +333,33 @@ def reasons(document: Document) -> list[str]:
     return lines
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def page(document: Document) -> Blocks:
+    """Return the title, the accuracies and what they show, and the settings of every model."""
     config = document["config"]
-    lines = [
+    where = _SPLITS[config["split"]] if config["dataset"] != DRAWN else "The graph is drawn."
+    elsewhere = "; ".join(f"{name} {accuracy:g}" for name, accuracy in PUBLISHED.items())
+    taken_over = (
+        "Runs of an earlier table with the same settings were taken over with the times of the machine that made them, "
+        "which may be another one; the JSON file has the date of each."
+    )
+    remarks = [
+        _CHOICE,
+        _SETTINGS.get(config["split"], ""),
+        "Parameters are all that are learned; the paper's numbers leave out biases, zooms and filters of shared "
+        "layers. Processor time is that of one thread on a machine that did other work too.",
+        taken_over if document.get("recorded") else "",
+    ]
+    return [
+        f"Citation network: the {config['split']} split",
         "Test accuracy in %, mean ± population standard deviation over the runs; in brackets the paper's figure and "
-        f"the difference. {_SPLITS[config['split']] if config['dataset'] != DRAWN else 'The graph is drawn.'}",
-        "",
-        *markdown_table(*accuracy_table(document)),
-        "",
+        f"the difference. {where}",
+        Table("Test accuracy, %", *accuracy_table(document)),
+        f"Published elsewhere for the standard split, not computed here: {elsewhere}. For other splits: "
+        f"{'; '.join(PUBLISHED_ELSEWHERE)}."
+        if config["dataset"] == "cora" and config["split"] in (STANDARD, RANDOM)
+        else "",
+        [*findings(document), *reasons(document)],
+        "Settings that differ, see `analysis/cora/recipes.json`; a dash: the model has no such setting.",
+        Table("Settings that differ", *recipe_table(document)),
+        " ".join(filter(None, remarks)),
     ]
-    if config["dataset"] == "cora" and config["split"] in (STANDARD, RANDOM):
-        others = "; ".join(f"{name} {accuracy:g}" for name, accuracy in PUBLISHED.items())
-        lines += [
-            f"Published elsewhere for the standard split, not computed here: {others}. For other splits: "
-            f"{'; '.join(PUBLISHED_ELSEWHERE)}.",
-            "",
-        ]
-    lines += [*(f"- {line}" for line in [*findings(document), *reasons(document)]), ""]
-    header, rows = recipe_table(document)
-    lines += ["Settings that differ, see `analysis/cora/settings.py`; a dash: the model has no such setting.", ""]
-    lines += [*markdown_table(header, rows), ""]
-    lines += [
-        " ".join(
-            [
-                _CHOICE,
-                *([_SETTINGS[config["split"]]] if config["split"] in _SETTINGS else []),
-                "Parameters are all that are learned; the paper's numbers leave out biases, zooms and filters of "
-                "shared layers. Processor time is that of one thread on a machine that did other work too.",
-            ]
-        )
-    ]
-    if document.get("recorded"):
-        lines[-1] += (
-            " Runs of an earlier table with the same settings were taken over with the times of the machine that made "
-            "them, which may be another one; the JSON file has the date of each."
-        )
-    return page(f"Citation network: the {config['split']} split", document, *lines, facts=run_lines(document))

@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis._experiment import grouped
+from analysis._experiment import grouped, without
 from analysis._figures import plain_axes
-from analysis._script import Document, markdown_table, page
-from analysis.cora.results import run_lines, setting_text, without_curves
-from analysis.cora.settings import (
-    ALL,
-    APPNP,
-    AT_RANDOM,
-    CAYLEY,
-    CAYLEY16,
-    CAYLEY64,
-    CHANNEL,
-    CHEBNET,
-    COMPLEX,
-    DCNN,
-    DECOUPLED,
-    DIVIDED,
-    ENTROPY,
-    EXTENDED,
-    FIRST,
-    INNER,
-    LOSS,
-    NAMES,
-    NORMALIZED,
-    PAPER_ACCURACY,
-    STANDARD,
-    WEIGHTS,
-    WINDOW,
-    Recipe,
-)
+from analysis._script import Blocks, Document, Table, table_of
+from analysis.cora.results import setting_text
+from analysis.cora.settings import INNER, NAMES, PAPER_ACCURACY, Recipe
 
 # Seeds from here on belong to the choice of settings.
 FIRST_SEED = 1000
 
-Change = dict[str, Any]
 
 _CHOICE = "Test vertices are not looked at, and the seeds are none of those of the tables. "
 
@@ -54,7 +30,7 @@ _SHOWN = ("test accuracy, %", "accuracy of the other vertices, %")
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Changes of a recipe that are compared.
+    """Changes of a recipe that are compared; ``studies.json`` has them.
 
     Attributes
     ----------
@@ -62,7 +38,7 @@ class Study:
         Of the page; what is told before the table.
     split : str
         Where the networks are trained.
-    tried : tuple of dict
+    tried : sequence of dict
         ``model``, and what is changed in its recipe for that split.
     with_test : bool
         Whether test accuracies are shown: where nothing is chosen, and a figure of the paper is to be explained.
@@ -71,141 +47,14 @@ class Study:
     title: str
     text: str
     split: str
-    tried: tuple[Change, ...]
+    tried: Sequence[Document]
     with_test: bool = False
 
 
-def _each(model: str, *changes: Change) -> tuple[Change, ...]:
-    return tuple({"model": model, **change} for change in changes)
+STUDIES = {name: Study(**one) for name, one in json.loads(Path(__file__).with_name("studies.json").read_text()).items()}
 
 
-STUDIES = {
-    "starts": Study(
-        "the start of shared filters",
-        _CHOICE + "Filters start as 1/(1 + (hλ)²), or at random: with normal numbers of the same root mean square as "
-        "coefficients. The rest is the recipe of CayleyNet with 16 features.",
-        STANDARD,
-        tuple(
-            {"model": CAYLEY16, "zoom": zoom, "order": order, "filter_lr": lr, "decay_on": on}
-            for zoom, order, lr, on in (
-                (0.5, 1, 0.01, ALL),
-                (1.0, 1, 0.01, ALL),
-                (1.0, 1, 0.01, WEIGHTS),
-                (2.0, 1, 0.01, ALL),
-                (3.0, 1, 0.01, WEIGHTS),
-                (1.0, 2, 0.01, ALL),
-                (1.0, 1, 0.003, ALL),
-                (1.0, 1, 0.001, ALL),
-                (1.0, 1, 0.0, ALL),
-            )
-        )
-        + _each(
-            CAYLEY16,
-            {"start": AT_RANDOM},
-            {"start": AT_RANDOM, "filter_lr": 0.01},
-            {"zoom": 5.0},
-            {"order": 2},
-            {"order": 4},
-            {"dropout": 0.3},
-            {"dropout": 0.8},
-            {"decay_on": FIRST},
-            {"decay": 0.0},
-        ),
-    ),
-    "rates": Study(
-        "the learning rate of filters of every pair",
-        _CHOICE + "The paper's rate is 0.001.",
-        EXTENDED,
-        tuple(
-            {"model": CAYLEY, **kind, "lr": lr, "filter_lr": lr}
-            for kind in ({}, {"laplacian": NORMALIZED, "coeffs": COMPLEX, "order": 4})
-            for lr in (0.001, 0.005, 0.01, 0.02)
-        )
-        + tuple({"model": CHEBNET, "lr": lr} for lr in (0.001, 0.005, 0.01, 0.02))
-        + _each(CHEBNET, {"lr": 0.02, "epochs": 200, "patience": 20}, {"lr": 0.01, "epochs": 1000, "patience": 100})
-        + _each(CAYLEY, {"epochs": 400, "patience": 30}, {"epochs": 1000, "patience": 100}),
-    ),
-    "decoupled": Study(
-        "a perceptron, then one Cayley filter",
-        "Splits are drawn from the vertices outside Planetoid's test set: 20 of each class are for training, 500 "
-        "choose the network, and the accuracy of all others is the one to compare settings by. All rows have the "
-        "same splits, and seeds that are none of those of the tables. The filter starts as personalized PageRank, with "
-        "alpha 0 as the low-pass 1/(1 + (hλ)²); with a rate of 0 it stays so. With zooms by channel there is a filter "
-        "for each pair of classes and a zoom for each class. What is not named is as in the recipe of the table.",
-        INNER,
-        _each(
-            DECOUPLED,
-            *(
-                {"score_dropout": dropout, "filter_lr": lr}
-                for dropout in (0.0, 0.8)
-                for lr in (0.001, 0.0002, 0.00005, 0.0)
-            ),
-            *({"score_dropout": 0.8, "filter_lr": lr, "epochs": 1000} for lr in (0.00005, 0.0)),
-            *({"zooms": CHANNEL, "filter_lr": lr} for lr in (0.001, 0.0002, 0.00005)),
-            *({"zoom": 10.0, "filter_lr": lr} for lr in (0.00005, 0.0)),
-            *({"zoom": 10.0, "alpha": 0.0, "filter_lr": lr} for lr in (0.001, 0.00005, 0.0)),
-            *(
-                {"decay": 0.005, "decay_on": FIRST, "score_dropout": 0.0, "filter_lr": lr}
-                for lr in (0.001, 0.0002, 0.0)
-            ),
-        )
-        + _each(APPNP, {}, {"epochs": 400}, {"score_dropout": 0.8, "epochs": 400}),
-        with_test=True,
-    ),
-    "widths": Study(
-        "16 or 64 features",
-        "Nothing is chosen here: test accuracies of the standard split are shown to see what could make the paper's "
-        "order, in which 64 features are less accurate than 16. Rows without a change have the recipes of the table, "
-        "whose filters learn more slowly than its matrices; the paper tells one rate, 0.005, but no order, no zoom and "
-        "no rule that ends the training. With rule window and a patience of all epochs it never ends early, and "
-        "the last network is kept.",
-        STANDARD,
-        tuple(
-            {"model": model, **change}
-            for change in (
-                {},
-                {"filter_lr": 0.005},
-                {"filter_lr": 0.005, "decay_on": WEIGHTS},
-                {"filter_lr": 0.005, "decay": 0.0},
-                {"filter_lr": 0.005, "order": 2},
-                {"filter_lr": 0.005, "order": 4},
-                {"filter_lr": 0.005, "zoom": 5.0},
-                {"rule": WINDOW, "patience": 10},
-                {"rule": WINDOW, "patience": 300},
-                {"rule": WINDOW, "patience": 1000, "epochs": 1000},
-                {"rule": WINDOW, "patience": 1000, "epochs": 1000, "filter_lr": 0.005},
-                {"rule": WINDOW, "patience": 1000, "epochs": 1000, "filter_lr": 0.005, "order": 2},
-            )
-            for model in (CAYLEY16, CAYLEY64)
-        ),
-        with_test=True,
-    ),
-    "dcnn": Study(
-        "what decides the accuracy of DCNN",
-        "Nothing is chosen here: test accuracies of the standard split are shown to see what could make the paper's "
-        "72.3. The first row is the recipe of the table.",
-        STANDARD,
-        _each(
-            DCNN,
-            {},
-            {"epochs": 20},
-            {"epochs": 40},
-            {"epochs": 100},
-            {"objective": ENTROPY},
-            {"rule": LOSS},
-            {"words": DIVIDED},
-            {"batch": 0},
-            {"batch": 0, "epochs": 200},
-            {"epochs": 100, "rule": LOSS},
-            {"order": 2},
-            {"order": 3},
-        ),
-        with_test=True,
-    ),
-}
-
-
-def settings_of(study: Study, quick: bool) -> list[Change]:
+def settings_of(study: Study, quick: bool) -> list[Document]:
     """Return what is tried."""
     return list(study.tried[:: 4 if quick else 1])
 
@@ -232,7 +81,7 @@ def collect(name: str, recipes: dict[str, Recipe], results: Sequence[Document]) 
             }
         )
     kept = {model: dataclasses.asdict(recipe) for model, recipe in recipes.items()}
-    return {"study": name, "rows": rows, "recipes": kept, "runs": without_curves(results)}
+    return {"study": name, "rows": rows, "recipes": kept, "runs": without(results, ("responses",))}
 
 
 def label(row: Document) -> str:
@@ -241,29 +90,22 @@ def label(row: Document) -> str:
     return ", ".join(changes) or "as in the table"
 
 
-def table(document: Document) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the accuracies."""
+def table(document: Document) -> Table:
+    """Return the accuracies."""
     study = STUDIES[document["study"]]
-    rows = [
-        [
-            NAMES[row["model"]],
-            label(row),
-            f"{row['mean']:.2f} ± {row['sd']:.2f}",
-            *([f"{row['test']:.2f} ± {row['test_sd']:.2f}"] if study.with_test else []),
-            str(row["n"]),
-            f"{row['loss']:.3f}",
-            f"{row['best_epoch']:.0f}",
-            ", ".join(f"{zoom:.2f}" for zoom in row["zooms"]),
-        ]
-        for row in document["rows"]
-    ]
-    header = [
-        "model",
-        "change of the recipe",
-        "validation accuracy, %",
-        *([_SHOWN[study.split == INNER]] if study.with_test else []),
-    ]
-    return [*header, "runs", "validation loss", "epoch that is kept", "zooms at the end"], rows
+    columns: dict[str, str | Callable[[Document], str]] = {
+        "model": lambda row: NAMES[row["model"]],
+        "change of the recipe": label,
+        "validation accuracy, %": "{mean:.2f} ± {sd:.2f}",
+        _SHOWN[study.split == INNER]: "{test:.2f} ± {test_sd:.2f}",
+        "runs": "{n}",
+        "validation loss": "{loss:.3f}",
+        "epoch that is kept": "{best_epoch:.0f}",
+        "zooms at the end": lambda row: ", ".join(f"{zoom:.2f}" for zoom in row["zooms"]),
+    }
+    if not study.with_test:
+        del columns[_SHOWN[study.split == INNER]]
+    return table_of("Accuracy, %", columns, document["rows"])
 
 
 def findings(document: Document) -> list[str]:
@@ -294,25 +136,17 @@ def _beside_paper(study: Study, rows: Sequence[Document]) -> list[str]:
     return sentences
 
 
-def _split_text(split: str) -> str:
-    return "splits outside Planetoid's test set" if split == INNER else f"the {split} split"
-
-
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def page(document: Document) -> Blocks:
+    """Return the title, the accuracies and what they show."""
     study, taken_over = STUDIES[document["study"]], document.get("recorded")
-    return page(
+    where = "splits outside Planetoid's test set" if study.split == INNER else f"the {study.split} split"
+    return [
         f"Citation network: {study.title}",
-        document,
-        f"Accuracy of the validation vertices of {_split_text(study.split)}, mean ± population standard deviation. "
-        f"{study.text}",
-        "",
-        *markdown_table(*table(document)),
-        "",
-        *(f"- {line}" for line in findings(document)),
-        *(["", "Runs of an earlier record were taken over; the JSON file has the date of each."] if taken_over else []),
-        facts=run_lines(document),
-    )
+        f"Accuracy of the validation vertices of {where}, mean ± population standard deviation. {study.text}",
+        table(document),
+        findings(document),
+        "Runs of an earlier record were taken over; the JSON file has the date of each." if taken_over else "",
+    ]
 
 
 def draw(document: Document) -> Figure:
