@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 import cayleygsp as cg
 from cayleygsp import gallery
 from cayleygsp.coarsening import Coarsening, coarsen
-from cayleygsp.nn import GraclusPooling, GraphLaplacian
+from cayleygsp.nn import CayleyConv, GraclusPooling, GraphLaplacian
 
 N_COMMUNITIES = 15
 
@@ -131,3 +131,20 @@ class GraphNetwork(nn.Module):
 def n_parameters(network: nn.Module) -> int:
     """Return how many numbers a network learns."""
     return sum(parameter.numel() for parameter in network.parameters())
+
+
+def cayley_layers(network: nn.Module) -> list[CayleyConv]:
+    """Return the layers of Cayley filters, in order."""
+    return [layer for layer in network.modules() if isinstance(layer, CayleyConv)]
+
+
+def learned_zooms(network: nn.Module) -> list[float]:
+    """Return the zooms of all layers of Cayley filters."""
+    return [float(zoom) for layer in cayley_layers(network) for zoom in layer.zoom.detach().reshape(-1)]
+
+
+def set_zooms(network: nn.Module, zooms: Sequence[float]) -> None:
+    """Give each layer of Cayley filters its zoom."""
+    with torch.no_grad():
+        for layer, zoom in zip(cayley_layers(network), zooms, strict=True):
+            layer.log_zoom.copy_(torch.tensor(zoom).log())

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from analysis._networks import cayley_layers, learned_zooms
 from analysis._runner import Run
 from analysis._training import Checkpoint, Fit, History
 from analysis.cora.data import Inputs, load_inputs, split_of
@@ -127,7 +128,7 @@ def is_over(history: History, rule: str, patience: int) -> bool:
 
 def make_optimizer(network: nn.Module, model: str, recipe: Recipe) -> torch.optim.Optimizer:
     """Return Adam, or Adagrad for DCNN, with a learning rate and a weight decay for each kind of parameters."""
-    filters = [p for m in network.modules() if isinstance(m, CayleyConv) for p in _filter_parameters(m)]
+    filters = [p for layer in cayley_layers(network) for p in _filter_parameters(layer)]
     first = list(network.get_submodule("layers.0").parameters())
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     for p in network.parameters():
@@ -155,8 +156,7 @@ def learned(network: nn.Module, recipe: Recipe, inputs: Inputs) -> dict[str, Any
 
     Responses are those of the Laplacian that the layer takes, the combinatorial one where it is scaled.
     """
-    layers = [m for m in network.modules() if isinstance(m, CayleyConv)]
-    zooms = [float(zoom) for layer in layers for zoom in layer.zoom.detach().reshape(-1)]
+    layers, zooms = cayley_layers(network), learned_zooms(network)
     if not layers or recipe.laplacian == SHIFTED or recipe.zooms == CHANNEL:
         return {"zooms": zooms} if layers else {}
     kind = NORMALIZED if recipe.laplacian == NORMALIZED else "combinatorial"

@@ -10,16 +10,24 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from analysis._experiment import add_experiment_arguments, check_experiment_arguments, config_lines, experiment_facts
+from analysis._experiment import (
+    add_experiment_arguments,
+    add_model_arguments,
+    as_document,
+    check_experiment_arguments,
+    config_lines,
+    experiment_facts,
+    read_result,
+    recorded_runs,
+    seeds_of,
+)
 from analysis._ranks import is_launched, process_group
 from analysis._runner import Experiment, Run, compute_or_read
-from analysis._script import Document, Script, Step, Table, markdown_table, page
+from analysis._script import Blocks, Document, Script, Step, Table, bullets
 from analysis.mnist.data import is_there
-from analysis.mnist.recorded import recorded_runs
-from analysis.mnist.results import accuracy_table, collect, cost_table, draw, findings
-from analysis.mnist.settings import ALL_MODELS, DRAWN, EXACT, FULL, MODELS, QUICK, QUICK_MODELS
+from analysis.mnist.results import COURSE, accuracy_table, collect, cost_table, draw, findings
+from analysis.mnist.settings import ALL_MODELS, DRAWN, EXACT, FULL, MODELS, QUICK, QUICK_MODELS, settings_of
 from analysis.mnist.training import ROUNDS, measure_costs, train
 from cayleygsp.nn.layers.learned_filters import COEFFICIENTS, ORTHOGONAL
 
@@ -34,20 +42,7 @@ __all__ = ["accuracy_table", "compute", "cost_table", "draw", "findings", "main"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
     add_experiment_arguments(parser, FULL, QUICK, runs=1, quick_runs=1)
-    parser.add_argument(
-        "--model",
-        nargs="+",
-        choices=ALL_MODELS,
-        metavar="MODEL",
-        help=f"of {', '.join(ALL_MODELS)} (default: {', '.join(MODELS)}; quick: {', '.join(QUICK_MODELS)})",
-    )
-    parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
-    parser.add_argument(
-        "--recorded",
-        type=Path,
-        metavar="FILE",
-        help="take the runs with the same settings from this mnist.json in the place of training them",
-    )
+    add_model_arguments(parser, ALL_MODELS, f"{', '.join(MODELS)}; quick: {', '.join(QUICK_MODELS)}")
 
 
 def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
@@ -59,17 +54,13 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
             parser.error(f"--workers must be 1 under torchrun, got {args.workers}")
         args.workers = 1
     check_experiment_arguments(parser, args)
-    if args.recorded and not args.recorded.is_file():
-        parser.error(f"--recorded must be a file, got {args.recorded}")
     args.model = list(dict.fromkeys(args.model or (QUICK_MODELS if args.quick else MODELS)))
 
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
     """Train what is not done yet, unless that is not wanted, and return accuracies, costs and every run."""
-    seeds = range(args.seed, args.seed + args.runs)
-    runs = [Run({"model": model}, seed) for seed in seeds for model in args.model]
-    recorded = recorded_runs(args.recorded, args.config) if args.recorded else []
-    results = compute_or_read(Experiment("mnist", args.config, runs, train), args, recorded)
+    runs = [Run({"model": model}, seed) for seed in seeds_of(args) for model in args.model]
+    results = compute_or_read(Experiment("mnist", args.config, runs, train), args, recorded_networks(args))
     missing = [model for model in args.model if all(result["setting"]["model"] != model for result in results)]
     zooms = {result["setting"]["model"]: result["numbers"]["zooms"] for result in reversed(results)}
     order = [model for model in args.model if model in zooms]
@@ -77,8 +68,28 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
     return experiment_facts(args) | collect(args.config, results, costs) | {"missing": missing}
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
+def recorded_networks(args: argparse.Namespace) -> list[Document]:
+    """Return the recorded runs of networks whose settings are those that are asked for.
+
+    A setting that a network does not have, such as the zoom of Cayley filters for LeNet5, may be another one, or
+    missing. Of the filters there are those that the picture shows; runs after the first of a network have none.
+    """
+    wanted = as_document(args.config)
+
+    def has_settings(document: Document, run: Document) -> bool:
+        model = run["setting"]["model"]
+        return settings_of(model, document["config"]) == settings_of(model, wanted)
+
+    runs = recorded_runs(args.recorded, has_settings, COURSE)
+    rows = read_result(args.recorded)["rows"] if runs else []
+    filters = {row["model"]: row["filters"] for row in rows}
+    for run in runs:
+        run["numbers"]["filters"] = filters.pop(run["setting"]["model"], [])
+    return runs
+
+
+def page(document: Document) -> Blocks:
+    """Return the title, accuracies and costs, what they show, and how it was done."""
     config = document["config"]
     many = f", mean ± population standard deviation over {document['n_runs']} seeds" if document["n_runs"] > 1 else ""
     second = (
@@ -86,45 +97,40 @@ def markdown(document: Document) -> str:
         if config["second"] == EXACT
         else "by the recurrences of the layers"
     )
-    return page(
-        "Digits on the graph of the pixels",
-        document,
-        f"Test accuracy of the last state after {config['epochs']} epochs{many}; in brackets the paper's figure and "
-        "the difference.",
-        "",
-        *markdown_table(*accuracy_table(document)),
-        "",
-        *(f"- {line}" for line in findings(document)),
-        "",
-        f"Processor time of one thread, the median of {ROUNDS} rounds in which the networks take turns, with the zooms "
-        "that were learned.",
-        "",
-        *markdown_table(*cost_table(document)),
-        "",
-        "How it was done:",
-        "",
-        f"- {config['n_train']:,} images are for training, the first {config['n_validation']:,} of the training file "
+    done = [
+        f"{config['n_train']:,} images are for training, the first {config['n_validation']:,} of the training file "
         f"for validation, which decides nothing in a run, {config['n_test']:,} for the test, which is made once, at "
         "the end.",
-        "- Convolutions are on the 8-nearest-neighbour graph of the pixels and on its second coarsening; each is "
+        "Convolutions are on the 8-nearest-neighbour graph of the pixels and on its second coarsening; each is "
         "followed by pooling over four vertices. Fake vertices take no part.",
-        f"- Chebyshev filters have {2 * config['order'] + 1} terms, Cayley filters the order {config['order']}: as "
+        f"Chebyshev filters have {2 * config['order'] + 1} terms, Cayley filters the order {config['order']}: as "
         "many coefficients, and a zoom per layer. The first layer computes by recurrences (Cayley filters by series "
         f"with an error of at most {config['tol']:g}), the second {second}.",
-        f"- Cayley filters learn {_LEARNED[config['parametrization']]}.",
-        "- Weights and coefficients start normal, cut at two deviations; steepest descent with momentum; the learning "
+        f"Cayley filters learn {_LEARNED[config['parametrization']]}.",
+        "Weights and coefficients start normal, cut at two deviations; steepest descent with momentum; the learning "
         "rate falls after every epoch; squares of the dense layers are penalised; gradients are cut for Cayley filters "
         "alone, as in the authors' code.",
-        "- Jacobi sweeps are computed in the eigenbasis, where they are one function of the frequencies: the same "
+        "Jacobi sweeps are computed in the eigenbasis, where they are one function of the frequencies: the same "
         "numbers, but not the paper's time.",
-        facts=[*config_lines(document), *_dates(document)],
-    )
+    ]
+    return [
+        "Digits on the graph of the pixels",
+        f"Test accuracy of the last state after {config['epochs']} epochs{many}; in brackets the paper's figure and "
+        "the difference.",
+        Table("Test accuracy, %", *accuracy_table(document)),
+        findings(document),
+        f"Processor time of one thread, the median of {ROUNDS} rounds in which the networks take turns, with the zooms "
+        "that were learned.",
+        Table("Cost", *cost_table(document)),
+        "How it was done:",
+        bullets(done),
+    ]
 
 
-def _dates(document: Document) -> list[str]:
-    """Say when the runs were finished, which may be long before the page was written."""
+def facts(document: Document) -> list[str]:
+    """Say the configuration, and when the runs were finished, which may be long before the page was written."""
     dates = sorted(run["made"]["date"] for run in document["runs"])
-    return [f"- Runs were finished from {dates[0]} to {dates[-1]}"] if dates else []
+    return config_lines(document) + ([f"- Runs were finished from {dates[0]} to {dates[-1]}"] if dates else [])
 
 
 SCRIPT = Script(
@@ -133,18 +139,15 @@ SCRIPT = Script(
     "LeNet5, and compare with the paper. Interrupt it whenever you like: the same command goes on where it was. With "
     "torchrun, several processes train each network together.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [
-        Table("Test accuracy, %", *accuracy_table(document)),
-        Table("Cost", *cost_table(document)),
-    ],
+    facts,
     steps=lambda args: 0,  # the runs have a bar of their own
     arguments=add_arguments,
     check=check_arguments,
 )
 
-compute = SCRIPT.compute
+compute, markdown = SCRIPT.compute, SCRIPT.markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:

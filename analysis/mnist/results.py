@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from analysis._experiment import beside, grouped
+from analysis._experiment import beside_paper, grouped, without
 from analysis._figures import plain_axes
 from analysis._script import Document, format_seconds
 from analysis.mnist.data import SIDE
@@ -36,7 +36,8 @@ MOST_RATIO = 1.4
 # Filters of a layer in the picture: curves of responses, and images on the grid.
 N_CURVES, N_IMAGES = 6, 8
 
-_LONG = ("filters", "loss", "validation", "validation_loss")
+COURSE = ("loss", "validation", "validation_loss")
+_LONG = ("filters", *COURSE)
 
 _STYLES: dict[str, dict[str, Any]] = {
     LENET: {"color": "#000000", "linestyle": "--"},
@@ -65,14 +66,10 @@ def collect(config: Config, runs: Sequence[Document], costs: Mapping[str, Docume
             }
         )
     curves = [
-        {"model": run["setting"]["model"], "seed": run["seed"]}
-        | {name: run["numbers"][name] for name in ("loss", "validation", "validation_loss")}
+        {"model": run["setting"]["model"], "seed": run["seed"]} | {name: run["numbers"][name] for name in COURSE}
         for run in runs
     ]
-    kept = [
-        {**run, "numbers": {name: value for name, value in run["numbers"].items() if name not in _LONG}} for run in runs
-    ]
-    return {"rows": rows, "curves": curves, "frequencies": frequencies().tolist(), "runs": kept}
+    return {"rows": rows, "curves": curves, "frequencies": frequencies().tolist(), "runs": without(runs, _LONG)}
 
 
 def _shown(layer: Document) -> Document:
@@ -85,7 +82,7 @@ def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the test accuracies."""
     rows = []
     for row in document["rows"]:
-        text = beside(row["mean"], row["sd"] if row["n"] > 1 else None, row["paper"])
+        text = beside_paper(row)
         if row["n"] != document["n_runs"]:
             text += f", {row['n']} of {document['n_runs']} seeds"
         zooms = "; ".join(", ".join(f"{zoom:.3f}" for zoom in zooms) for zooms in row["zooms"])

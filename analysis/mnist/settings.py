@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any
 
 from analysis._experiment import check_nonnegative_settings, check_positive_settings
@@ -125,16 +124,11 @@ class Config:
         if self.n_train % self.batch:
             raise ValueError(f"`n_train` must be a multiple of `batch`, got {self.n_train} and {self.batch}")
 
-    def as_document(self) -> dict[str, Any]:
-        """Return the settings as a file has them."""
-        return dict(json.loads(json.dumps(dataclasses.asdict(self))))
 
-
+FULL = Config()
 QUICK = Config(
     n_train=1_000, n_validation=200, n_test=200, features=(8, 16), hidden=64, order=4, epochs=4, batch=50, lr=0.05
 )
-
-FULL = Config()
 
 
 def settings_of(model: str, config: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import cayleygsp as cg
-from analysis._networks import n_parameters
+from analysis._networks import learned_zooms, n_parameters, set_zooms
 from analysis._ranks import Ranks
 from analysis._runner import Run, one_thread
 from analysis._script import Document
-from analysis._timing import interleave
+from analysis._timing import process_seconds
 from analysis._training import Checkpoint, Fit
 from analysis.mnist.data import SIDE, Digits, Part, load_digits
 from analysis.mnist.networks import make_network
@@ -208,11 +207,6 @@ def summary(network: nn.Module, history: dict[str, Any], test: Images, digits: D
     }
 
 
-def learned_zooms(network: nn.Module) -> list[float]:
-    """Return the zooms of the layers of Cayley filters."""
-    return [float(layer.zoom.detach()) for layer in network.modules() if isinstance(layer, CayleyConv)]
-
-
 def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: str) -> dict[str, Document]:
     """Return the processor times of a training step and of a test of 100 images, medians of rounds taken in turns.
 
@@ -237,19 +231,16 @@ def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: 
     with one_thread(), torch.random.fork_rng():
         for model, learned in zooms.items():
             steps[model], tests[model] = _calls(model, config, learned, digits, torch.device(device))
-        times = {
-            "step_seconds": interleave(steps, ROUNDS, clock=time.process_time),
-            "test_seconds": interleave(tests, ROUNDS, clock=time.process_time),
-        }
-    return {model: {name: statistics.median(samples[model]) for name, samples in times.items()} for model in zooms}
+        times = {"step_seconds": process_seconds(steps, ROUNDS), "test_seconds": process_seconds(tests, ROUNDS)}
+    return {model: {name: seconds[model] for name, seconds in times.items()} for model in zooms}
 
 
 def _calls(
     model: str, config: Config, zooms: Sequence[float], digits: Digits, device: torch.device
 ) -> tuple[Callable[[], object], Callable[[], object]]:
-    """Return a training step and a test of a network, each called once."""
+    """Return a training step and a test of a network."""
     network, order = make_network(model, config, 0)
-    _set_zooms(network, zooms)
+    set_zooms(network, zooms)
     network.to(device)
     still = dataclasses.replace(config, lr=_NO_STEP)
     optimizer = make_optimizer(network, still, clips(model))
@@ -267,13 +258,4 @@ def _calls(
         network.eval()
         network(x)
 
-    for call in (step, test):
-        call()
     return step, test
-
-
-def _set_zooms(network: nn.Module, zooms: Sequence[float]) -> None:
-    layers = [layer for layer in network.modules() if isinstance(layer, CayleyConv)]
-    with torch.no_grad():
-        for layer, zoom in zip(layers, zooms, strict=True):
-            layer.log_zoom.copy_(torch.tensor(zoom).log())

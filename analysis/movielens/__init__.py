@@ -11,17 +11,33 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from analysis._experiment import add_experiment_arguments, check_experiment_arguments, config_lines, experiment_facts
+from analysis._experiment import (
+    add_experiment_arguments,
+    add_model_arguments,
+    as_document,
+    check_experiment_arguments,
+    config_lines,
+    experiment_facts,
+    recorded_runs,
+    seeds_of,
+)
 from analysis._runner import Experiment, Run, compute_or_read, folder_of
-from analysis._script import Document, Script, Step, Table, format_seconds, markdown_table, page
+from analysis._script import Blocks, Document, Script, Step, Table, bullets, format_seconds
 from analysis.movielens.baselines import search
-from analysis.movielens.recorded import recorded_baselines, recorded_networks
-from analysis.movielens.results import collect, course_table, draw, error_table, findings, learned_zooms, network_table
+from analysis.movielens.results import (
+    CURVES,
+    collect,
+    course_table,
+    draw,
+    error_table,
+    findings,
+    mean_zooms,
+    network_table,
+)
 from analysis.movielens.settings import (
     BASELINES,
     FULL,
@@ -38,26 +54,25 @@ from analysis.movielens.settings import (
     QUICK_BASELINES,
     QUICK_MODELS,
 )
-from analysis.movielens.training import WAYS, measure_costs, train, train_so_far
+from analysis.movielens.training import measure_costs, train, train_so_far
 
 __all__ = ["compute", "draw", "error_table", "findings", "main", "markdown", "network_table"]
+
+
+# Ways to compute the same network that records have times of.
+WAYS = {
+    "loops": "series, all steps by the loops of this experiment",
+    "layers": "series, layer by layer",
+    "eigenbasis": "eigenbasis, layer by layer",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
     add_experiment_arguments(parser, FULL, QUICK, runs=3, quick_runs=1)
-    parser.add_argument(
-        "--model", nargs="+", choices=MODELS, metavar="MODEL", help=f"of {', '.join(MODELS)} (default: all)"
-    )
+    add_model_arguments(parser, MODELS, "all")
     parser.add_argument(
         "--protocol", nargs="+", choices=PROTOCOLS, default=[PAPER], help="how networks are chosen (default: paper)"
-    )
-    parser.add_argument("--finished", action="store_true", help="train nothing: write down the runs that are finished")
-    parser.add_argument(
-        "--recorded",
-        type=Path,
-        metavar="FILE",
-        help="take the runs with the same settings from this movielens.json in the place of training them",
     )
     parser.add_argument(
         "--unfinished",
@@ -71,8 +86,6 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
     check_experiment_arguments(parser, args)
     args.model = list(dict.fromkeys(args.model or (QUICK_MODELS if args.quick else MODELS)))
     args.protocol = list(dict.fromkeys(args.protocol))
-    if args.recorded and not args.recorded.is_file():
-        parser.error(f"--recorded must be a file, got {args.recorded}")
     if args.unfinished and not args.finished:
         parser.error("--unfinished must come with --finished, as nothing is trained")
 
@@ -80,38 +93,35 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
 def measure(args: argparse.Namespace, step: Step) -> Document:
     """Train and solve what is not done yet, unless that is not wanted, and return errors and every run."""
     config = args.config
-    seeds = range(args.seed, args.seed + args.runs)
     networks = [
         Run({"model": model, "protocol": protocol}, seed)
-        for seed in seeds
+        for seed in seeds_of(args)
         for model in args.model
         for protocol in args.protocol
         if model in NETWORKS
     ]
-    baselines = [Run({"model": model}, seed) for seed in seeds for model in args.model if model in BASELINES]
+    baselines = [Run({"model": model}, seed) for seed in seeds_of(args) for model in args.model if model in BASELINES]
     others = dataclasses.replace(
         QUICK_BASELINES if args.quick else FULL_BASELINES, data=config.data, validation_share=config.validation_share
     )
-    facts = experiment_facts(args) | {
-        "baseline_config": dataclasses.asdict(others),
-        "recorded": args.recorded is not None,
-    }
+
+    def is_network(document: Document, run: Document) -> bool:
+        finished = run["numbers"].get("steps", config.steps) == config.steps
+        return run["setting"]["model"] in NETWORKS and finished and document["config"] == as_document(config)
+
+    def is_baseline(document: Document, run: Document) -> bool:
+        return run["setting"]["model"] in BASELINES and document["baseline_config"] == as_document(others)
+
     experiment = Experiment("movielens", config, networks, train)
-    trained = compute_or_read(experiment, args, recorded_networks(args.recorded, config))
+    trained = compute_or_read(experiment, args, recorded_runs(args.recorded, is_network, CURVES))
     if args.unfinished:
         trained = [*trained, *_unfinished(args, experiment, trained)]
-    document = facts | collect(
-        config.data,
-        trained,
-        compute_or_read(
-            Experiment("movielens_baselines", others, baselines, search),
-            args,
-            recorded_baselines(args.recorded, others),
-        ),
-    )
+    of_others = Experiment("movielens_baselines", others, baselines, search)
+    completed = compute_or_read(of_others, args, recorded_runs(args.recorded, is_baseline))
+    facts = {"baseline_config": dataclasses.asdict(others), "recorded": args.recorded is not None}
+    document = experiment_facts(args) | facts | collect(config.data, trained, completed)
     rounds = 3 if args.quick else 15
-    costs = measure_costs(config, learned_zooms(document), torch.device(args.device), rounds)
-    return document | {"costs": costs}
+    return document | {"costs": measure_costs(config, mean_zooms(document), torch.device(args.device), rounds)}
 
 
 def _unfinished(args: argparse.Namespace, experiment: Experiment[Any], trained: Sequence[Document]) -> list[Document]:
@@ -128,80 +138,70 @@ def _unfinished(args: argparse.Namespace, experiment: Experiment[Any], trained: 
     return results
 
 
-def markdown(document: Document) -> str:
-    """Return the result as a page of Markdown."""
-    config = document["config"]
-    lines = [
+def page(document: Document) -> Blocks:
+    """Return the title, errors and costs, what they show, the settings of the baselines, and how it was done."""
+    config, costs = document["config"], document["costs"]
+    published = ", ".join(f"{name} {error:.3f}" for name, error in PUBLISHED.items())
+    header, networks = network_table(document)
+    blocks = [
+        "Matrix completion on MovieLens",
         "Root of the mean squared error over the test ratings, mean ± population standard deviation over the seeds; in "
         "brackets the paper's figure and the difference.",
-        "",
-        *markdown_table(*error_table(document)),
-        "",
+        Table("Test error, RMSE", *error_table(document)),
+        f"Published elsewhere for this data set, not computed here: {published}."
+        if config["data"] == MOVIELENS
+        else "",
+        findings(document),
+        *([Table("Along the training", *course_table(document))] if document["curves"] else []),
     ]
-    if config["data"] == MOVIELENS:
-        others = ", ".join(f"{name} {error:.3f}" for name, error in PUBLISHED.items())
-        lines += [f"Published elsewhere for this data set, not computed here: {others}.", ""]
-    lines += [*(f"- {line}" for line in findings(document)), ""]
-    if document["curves"]:
-        lines += [*markdown_table(*course_table(document)), ""]
-    header, rows = network_table(document)
-    if rows:
-        lines += [
+    if networks:
+        blocks += [
             "Networks: parameters by counting; processor time of one thread for loss and gradients (training step) and "
-            f"for the factors (test), medians of {document['costs']['rounds']} rounds in which networks take turns, "
+            f"for the factors (test), medians of {costs['rounds']} rounds in which networks take turns, "
             "with the zooms that they learned; ratio of the test time to that of Chebyshev filters of order 4.",
-            "",
-            *markdown_table(header, rows),
-            "",
+            Table("Networks", header, networks),
         ]
-    ways = document["costs"]["ways"]
-    if ways:
-        lines += [
+    if costs.get("ways"):  # of records from when there were others
+        blocks += [
             "A training step with Cayley filters by the series and by the eigenbasis, which gives the same numbers; "
             "the first is what is used:",
-            "",
-            *markdown_table(["way", "time"], [[WAYS[way], format_seconds(ways[way])] for way in ways]),
-            "",
+            Table("Ways", ["way", "time"], [[WAYS[way], format_seconds(t)] for way, t in costs["ways"].items()]),
         ]
-    chosen = [row for row in document["rows"] if row["chosen"]]
+    chosen = [f"{NAMES[row['model']]}: {_settings(row)}" for row in document["rows"] if row["chosen"]]
     if chosen:
-        lines += ["Settings of the others, chosen on validation ratings, one per seed:", ""]
-        lines += [f"- {NAMES[row['model']]}: {_settings(row)}" for row in chosen]
-        lines += [""]
-    lines += ["How it was done:", "", *_remarks(document)]
-    return page("Matrix completion on MovieLens", document, *lines, facts=config_lines(document))
+        blocks += ["Settings of the others, chosen on validation ratings, one per seed:", bullets(chosen)]
+    return [*blocks, "How it was done:", bullets(_remarks(document))]
 
 
 def _remarks(document: Document) -> list[str]:
     config = document["config"]
     lines = [
-        f"- Networks are trained for {config['steps']:,} steps unless the table says otherwise; the authors' for "
+        f"Networks are trained for {config['steps']:,} steps unless the table says otherwise; the authors' for "
         f"{PAPER_STEPS:,}.",
-        f"- The paper's protocol takes the network with the lowest training loss, looked at every {config['every']} "
+        f"The paper's protocol takes the network with the lowest training loss, looked at every {config['every']} "
         "steps, and its loss is over all training ratings. The other protocol "
         f"sets {config['validation_share']:.0%} of the training ratings aside and takes the network that does best on "
         "them. Test ratings decide nothing.",
-        "- Cayley filters learn the coefficients themselves, as in the paper, unless said otherwise.",
-        "- Jacobi iterations are polynomials of these Laplacians, which have ones on the diagonal. They are computed "
+        "Cayley filters learn the coefficients themselves, as in the paper, unless said otherwise.",
+        "Jacobi iterations are polynomials of these Laplacians, which have ones on the diagonal. They are computed "
         f"by their Chebyshev series, with an error of at most {config['tol']:g} in each basis function: their time is "
         "not the paper's.",
-        "- The others: settings are chosen on validation ratings, then all training ratings are fitted; predictions "
+        "The others: settings are chosen on validation ratings, then all training ratings are fitted; predictions "
         "are clipped to 1 and 5. The data set has no features of users and movies: IMC has eigenvectors of the graphs.",
-        "- The seed decides the division of the training ratings and the weights to begin with.",
+        "The seed decides the division of the training ratings and the weights to begin with.",
     ]
     if document.get("recorded"):
         lines.append(
-            "- Runs of an earlier call with the same settings were taken over. The machine that made them may be "
+            "Runs of an earlier call with the same settings were taken over. The machine that made them may be "
             "another one; the JSON file has the date of each."
         )
     return lines
 
 
 def _settings(row: Document) -> str:
-    texts = []
-    for chosen in row["chosen"]:
-        texts.append(", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in chosen.items()))
-    return "; ".join(texts)
+    return "; ".join(
+        ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in chosen.items()) for chosen in row["chosen"]
+    )
 
 
 SCRIPT = Script(
@@ -210,15 +210,12 @@ SCRIPT = Script(
     "methods without networks, and compare with the paper. Interrupt it whenever you like: the same command goes on "
     "where it was.",
     measure,
-    markdown,
+    page,
     draw,
-    tables=lambda document: [
-        Table("Test error, RMSE", *error_table(document)),
-        Table("Networks", *network_table(document)),
-    ],
+    config_lines,
     steps=lambda args: 0,  # the runs have a bar of their own
     arguments=add_arguments,
     check=check_arguments,
 )
 
-compute, main = SCRIPT.compute, SCRIPT.main
+compute, main, markdown = SCRIPT.compute, SCRIPT.main, SCRIPT.markdown

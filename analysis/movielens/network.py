@@ -13,11 +13,10 @@ from torch.nn.parameter import Parameter
 import cayleygsp as cg
 from analysis._jacobi_layer import SpectralJacobiConv
 from analysis.movielens.data import Ratings
-from analysis.movielens.diffusion import Diffusion, Workspace
 from analysis.movielens.settings import CAYLEY, JACOBI, ORDERS, ORTHOGONAL, SWEEPS, Config
-from analysis.movielens.terms import ScaledGraph
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
+from cayleygsp.nn.ops.series import cheb_conv
 
 Layer = CayleyConv | ChebConv
 
@@ -101,23 +100,14 @@ class Side(nn.Module):
         self.cell = RecurrentCell(config.features, config.rank)
         # in a list: constants are no part of the state of the model
         self._laplacian = [GraphLaplacian.from_laplacian(laplacian, dtype=torch.float32, device=device)]
-        self._graph = ScaledGraph(laplacian, float(self._laplacian[0].lmax.max()), torch.float32)
-        self._space = Workspace()
 
     def forward(self, factor: Tensor, n_steps: int) -> Tensor:
-        """Return the factor after some steps, by compiled loops where there are any."""
-        if factor.device.type != "cpu":
-            return self.diffuse(factor, n_steps)
-        cell, taps = self.cell, self.conv.taps(self._laplacian[0]).contiguous()
-        weights = cell.from_input, cell.from_state, cell.bias, cell.to_change, cell.change_bias
-        diffused = Diffusion.apply(factor, self._graph, n_steps, self._space, taps, self.conv.bias, *weights)
-        return cast(Tensor, diffused)
-
-    def diffuse(self, factor: Tensor, n_steps: int) -> Tensor:
-        """Return the same, layer by layer."""
-        state = None
+        """Return the factor after some steps; the filters are the same in all of them, and their taps computed once."""
+        (laplacian,) = self._laplacian
+        taps, state = self.conv.taps(laplacian), None
         for _ in range(n_steps):
-            state, change = self.cell(self.conv(factor, self._laplacian[0]).relu(), state)
+            filtered = cheb_conv(factor[None], taps, laplacian)[0] + self.conv.bias
+            state, change = self.cell(filtered.relu(), state)
             factor = factor + change
         return factor
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis._experiment import beside, grouped
+from analysis._experiment import beside_paper, grouped, without
 from analysis._figures import plain_axes
 from analysis._script import Document, format_seconds
 from analysis.movielens.settings import (
@@ -56,17 +56,13 @@ def collect(data: str, networks: Sequence[Document], baselines: Sequence[Documen
     rows = [_row(row, networks, data) for row in grouped(networks, "rmse")]
     rows += [_row(row, baselines, data) for row in grouped(baselines, "rmse")]
     rows.sort(key=lambda row: MODELS.index(row["model"]))
-    kept = [
-        {**run, "numbers": {name: value for name, value in run["numbers"].items() if name not in CURVES}}
-        for run in [*networks, *baselines]
-    ]
     curves = [
         {**run["setting"], "seed": run["seed"], "every": run["numbers"]["best_step"] // (_best(run) + 1)}
         | {"at_start": run["numbers"]["at_start"]}
         | {name: run["numbers"][name] for name in CURVES if name in run["numbers"]}
         for run in networks
     ]
-    return {"rows": rows, "curves": curves, "runs": kept}
+    return {"rows": rows, "curves": curves, "runs": without([*networks, *baselines], CURVES)}
 
 
 def _best(run: Document) -> int:
@@ -92,7 +88,7 @@ def _row(row: Document, runs: Sequence[Document], data: str) -> Document:
     }
 
 
-def learned_zooms(document: Document) -> dict[str, list[float]]:
+def mean_zooms(document: Document) -> dict[str, list[float]]:
     """Return the networks of a document, each with the means of its learned zooms; empty for those without."""
     zooms: dict[str, list[float]] = {}
     for row in document["rows"]:
@@ -105,7 +101,7 @@ def error_table(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the test errors: one row per model, and a column for validation where there is some."""
     cells: dict[str, dict[Any, str]] = {}
     for row in document["rows"]:
-        text = beside(row["mean"], row["sd"] if row["n"] > 1 else None, row["paper"], digits=4)
+        text = beside_paper(row, digits=4)
         text += f", {row['n']} seed{'s' if row['n'] > 1 else ''}"
         if row["steps"] not in (None, document["config"]["steps"]):
             text += f" after {row['steps']:,} steps of {document['config']['steps']:,}"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-import statistics
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,25 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from analysis._networks import learned_zooms, set_zooms
 from analysis._runner import Run, one_thread
 from analysis._script import Document
-from analysis._timing import interleave
+from analysis._timing import process_seconds
 from analysis._training import Checkpoint, Fit
-from analysis.movielens.data import Ratings, load_ratings, part_ratings
+from analysis.movielens.data import load_ratings, part_ratings
 from analysis.movielens.network import Network, start_factors
 from analysis.movielens.objective import Objective, Places, predict, root_mean_square
-from analysis.movielens.settings import CAYLEY, VALIDATION, Config
+from analysis.movielens.settings import VALIDATION, Config
 from cayleygsp._typing import IntArray
-from cayleygsp.nn import CayleyConv, ChebConv
-
-# Ways to compute the same network, and how the page calls them.
-LOOPS, LAYERS, EIGENBASIS = "loops", "layers", "eigenbasis"
-
-WAYS = {
-    LOOPS: "series, all steps by the loops of this experiment",
-    LAYERS: "series, layer by layer",
-    EIGENBASIS: "eigenbasis, layer by layer",
-}
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint, device: torch.device) -> dict[str, Any]:
@@ -109,15 +98,9 @@ def summary(network: Network, history: dict[str, Any], at_start: dict[str, float
         "at_start": at_start,
         **curves,
         "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
-        "zooms": learned_zooms(network),
+        "zooms": learned_zooms(network) or None,
         "timing": history["timing"],
     }
-
-
-def learned_zooms(network: Network) -> list[float] | None:
-    """Return the zooms of the user and of the movie graph, None for a network without."""
-    layers = [network.users.conv, network.movies.conv]
-    return [float(layer.zoom.detach()) for layer in layers if not isinstance(layer, ChebConv)] or None
 
 
 def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: torch.device, rounds: int) -> Document:
@@ -137,65 +120,23 @@ def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: 
     Returns
     -------
     dict
-        ``rounds``; ``networks``: ``step_seconds`` and ``test_seconds`` of each; ``ways``: the time of loss and
-        gradients with Cayley filters, by each of :data:`WAYS`, if such a network is among them.
+        ``rounds``; ``networks``: ``step_seconds`` and ``test_seconds`` of each, for loss with gradients and for the
+        factors alone.
     """
     ratings = load_ratings(config.data)
-    with one_thread(), torch.random.fork_rng():
-        networks = {model: _network(model, config, learned, ratings, device) for model, learned in zooms.items()}
-        steps = {model: _step(network, config, ratings, network.forward) for model, network in networks.items()}
-        tests = {model: _test(network) for model, network in networks.items()}
-        times = {"step_seconds": _medians(steps, rounds), "test_seconds": _medians(tests, rounds)}
-        ways = _medians(_ways(networks[CAYLEY], config, ratings), rounds) if CAYLEY in networks else {}
-    costs = {model: {name: t[model] for name, t in times.items()} for model in zooms}
-    return {"rounds": rounds, "networks": costs, "ways": ways}
-
-
-def _medians(calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    for call in calls.values():
-        call()
-    samples = interleave(calls, rounds, clock=time.process_time)
-    return {name: statistics.median(times) for name, times in samples.items()}
-
-
-def _network(model: str, config: Config, zooms: Sequence[float], ratings: Ratings, device: torch.device) -> Network:
     start = start_factors(ratings, part_ratings(ratings, 0.0, 0).start, config.rank)
-    network = Network(ratings, start, model, config, device)
-    with torch.no_grad():
-        for side, zoom in zip((network.users, network.movies), zooms, strict=False):
-            assert not isinstance(side.conv, ChebConv)
-            side.conv.log_zoom.copy_(torch.tensor(zoom).log())
-    return network
+    objective = Objective(ratings, ratings.train, config.gamma, device)
+    steps: dict[str, Callable[[], object]] = {}
+    tests: dict[str, Callable[[], object]] = {}
+    with one_thread(), torch.random.fork_rng():
+        for model, learned in zooms.items():
+            network = Network(ratings, start, model, config, device)
+            set_zooms(network, learned)
 
+            def step(network: Network = network) -> None:
+                network.zero_grad(set_to_none=True)
+                objective.loss(*network()).backward()
 
-def _step(
-    network: Network, config: Config, ratings: Ratings, factors: Callable[[], tuple[Tensor, Tensor]]
-) -> Callable[[], None]:
-    """Return what computes the loss and its gradients."""
-    objective = Objective(ratings, ratings.train, config.gamma, network.start[0].device)
-
-    def step() -> None:
-        network.zero_grad(set_to_none=True)
-        objective.loss(*factors()).backward()
-
-    return step
-
-
-def _test(network: Network) -> Callable[[], object]:
-    return torch.no_grad()(network.forward)
-
-
-def _ways(network: Network, config: Config, ratings: Ratings) -> dict[str, Callable[[], object]]:
-    def by_layers(method: str) -> Callable[[], tuple[Tensor, Tensor]]:
-        def factors() -> tuple[Tensor, Tensor]:
-            for side in (network.users, network.movies):
-                assert isinstance(side.conv, CayleyConv)
-                side.conv.method = method
-            users, movies = network.start
-            n_steps = network.diffusions
-            return network.users.diffuse(users, n_steps), network.movies.diffuse(movies, n_steps)
-
-        return factors
-
-    ways = {LOOPS: network.forward, LAYERS: by_layers("chebyshev"), EIGENBASIS: by_layers("exact")}
-    return {name: _step(network, config, ratings, factors) for name, factors in ways.items()}
+            steps[model], tests[model] = step, torch.no_grad()(network.forward)
+        times = {"step_seconds": process_seconds(steps, rounds), "test_seconds": process_seconds(tests, rounds)}
+    return {"rounds": rounds, "networks": {m: {name: t[m] for name, t in times.items()} for m in zooms}}

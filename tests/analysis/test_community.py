@@ -207,7 +207,7 @@ def test_learning_rates_are_tried_on_seeds_of_their_own(tmp_path):
     assert {row["lr"] for row in document["rows"]} == set(TUNING_RATES)
     assert {row["model"] for row in document["rows"]} == {EXACT, CHEBNET}
     page = (tmp_path / "r" / "community_tuning.md").read_text(encoding="utf-8")
-    assert page == community.tuning_markdown(document)
+    assert page == community.TUNING.markdown(document)
     assert all(f"seed={TUNING_SEED}." in path.name for path in tmp_path.glob("w/*/*seed*.json"))
 
 

@@ -12,15 +12,15 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from analysis import mnist
-from analysis._networks import n_parameters
+from analysis import _timing, mnist
+from analysis._networks import learned_zooms, n_parameters
 from analysis._runner import Run
 from analysis._training import Checkpoint
 from analysis.mnist import training
 from analysis.mnist.data import draw_digits, load_digits
 from analysis.mnist.networks import make_network
 from analysis.mnist.settings import CAYLEYNET, CHEBNET, FULL, JACOBI, LENET, QUICK, Config
-from analysis.mnist.training import Images, learned_filters, learned_zooms, make_optimizer, train
+from analysis.mnist.training import Images, learned_filters, make_optimizer, train
 from cayleygsp.nn import CayleyConv
 from tests.analysis import helpers
 from tests.analysis.killed_rank import TINY
@@ -100,7 +100,7 @@ def test_costs_are_measured_in_turns_at_the_learned_zooms(monkeypatch):
         seen.append((list(calls), repeats, clock))
         return {name: [3.0, 1.0, 2.0] for name in calls}
 
-    monkeypatch.setattr(training, "interleave", interleave)
+    monkeypatch.setattr(_timing, "interleave", interleave)
     made = []
     monkeypatch.setattr(training, "make_network", lambda *args: made.append(make_network(*args)) or made[-1])
     found = training.measure_costs(TINY, {CHEBNET: [], CAYLEYNET: [0.7, 1.3]}, "cpu")

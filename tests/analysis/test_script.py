@@ -14,9 +14,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import analysis
-from analysis._script import Script, add_repeats, check_repeats
+from analysis._script import Script, Table
 
 FOLDER = Path(analysis.__file__).parent
+TABLE = Table("Numbers", ["a"], [["1"]])
 SCRIPTS = [
     "benchmark_nn",
     "benchmark_peers",
@@ -37,7 +38,7 @@ def make_script(**changes):
         "name": "small",
         "description": "Nothing much.",
         "measure": lambda args, step: {"value": args.seed + 1},
-        "markdown": lambda document: f"{document['value']}\n",
+        "page": lambda document: ["Small", f"The value is {document['value']}.", ["small", "new"], "", TABLE],
         "draw": lambda document: Figure(figsize=(1, 1)),
     }
     return Script(**(parts | changes))
@@ -50,7 +51,20 @@ def test_files_are_made_from_the_numbers(tmp_path):
     document = json.loads((folder / "small.json").read_text(encoding="utf-8"))
     assert document["value"] == 5
     assert document["command"].startswith("python -m analysis.small --seed 4")
-    assert (folder / "small.md").read_text(encoding="utf-8") == "5\n"
+    text = (folder / "small.md").read_text(encoding="utf-8")
+    assert text.startswith("# Small\n\n- Command: `python -m analysis.small --seed 4")
+    assert text.endswith("\n\nThe value is 5.\n\n- small\n- new\n\n| a |\n| --- |\n| 1 |\n")
+
+
+def test_tables_and_sentences_are_printed_and_facts_written(capsys):
+    script = make_script(facts=lambda document: ["- Torch: none"])
+    assert script.main([]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Numbers\n")
+    assert out.endswith("small\nnew\n")
+    assert "The value" not in out
+    _, document = script.compute([], quiet=True)
+    assert "\n- Torch: none\n\nThe value is 1." in script.markdown(document)
 
 
 def test_a_picture_that_fails_leaves_no_file(tmp_path):
@@ -72,7 +86,7 @@ def test_options_of_a_script_are_checked_before_it_measures(capsys):
     def refuse(args, step):
         raise AssertionError("measured")
 
-    script = make_script(measure=refuse, arguments=add_repeats, check=check_repeats)
+    script = make_script(measure=refuse, repeats=(7, 3))
     with pytest.raises(SystemExit):
         script.main(["--repeats", "0"])
     assert "--repeats must be 1 or more, got 0" in capsys.readouterr().err

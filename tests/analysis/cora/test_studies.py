@@ -33,7 +33,7 @@ def test_a_study_shows_test_accuracies_only_where_nothing_is_chosen():
         document = studies.collect(name, {model: recipe_of(model, study.split) for model in models}, runs)
         assert len(document["runs"]) == len(runs)
         assert all(("accuracy" in run["numbers"]) is study.with_test for run in document["runs"])
-        header, rows = studies.table(document)
+        _, header, rows, _ = studies.table(document)
         assert ("test accuracy, %" in header) is (study.with_test and study.split != INNER)
         assert all(len(row) == len(header) for row in rows)
         assert all(row["test"] == (pytest.approx(70) if study.with_test else None) for row in document["rows"])

@@ -1,22 +1,20 @@
-"""The compiled diffusion is what the layers compute one after the other, with the same gradients."""
+"""The network is what its layers compute one after the other, with the same gradients; entries and forms."""
 
 from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import pytest
 import torch
 
-import cayleygsp as cg
 from analysis.movielens.data import load_ratings
-from analysis.movielens.diffusion import Diffusion, Workspace
 from analysis.movielens.network import Network, start_factors
 from analysis.movielens.objective import Objective, ends, entries, quadratic_form
 from analysis.movielens.settings import NETWORKS, QUICK
-from analysis.movielens.terms import ScaledGraph
+from cayleygsp.nn import GraphLaplacian
 
 CPU = torch.device("cpu")
+LAPLACIANS = [GraphLaplacian.from_laplacian(L, dtype=torch.float32) for L in load_ratings("drawn").laplacians]
 
 
 def small_network(model, **changes):
@@ -27,12 +25,15 @@ def small_network(model, **changes):
 
 
 @pytest.mark.parametrize("model", NETWORKS)
-def test_diffusion_is_what_the_layers_compute(model):
+def test_network_is_what_its_layers_compute(model):
     network, objective = small_network(model, tol=1e-6)
-    plain = [
-        side.diffuse(start, network.diffusions)
-        for side, start in zip((network.users, network.movies), network.start, strict=True)
-    ]
+    plain = []
+    for side, start, L in zip((network.users, network.movies), network.start, LAPLACIANS, strict=True):
+        factor, state = start, None
+        for _ in range(network.diffusions):
+            state, change = side.cell(side.conv(factor, L).relu(), state)
+            factor = factor + change
+        plain.append(factor)
     found = network()
     for y, expected in zip(found, plain, strict=True):
         torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
@@ -43,47 +44,6 @@ def test_diffusion_is_what_the_layers_compute(model):
     largest = max(float(b.abs().max()) for b in expected)
     for name, a, b in zip(parameters, gradients, expected, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=5e-5 * largest, msg=lambda m, n=name: f"{n}: {m}")
-
-
-def small_diffusion(n_steps=3, rank=2, features=2, n_terms=3):
-    torch.manual_seed(5)
-    graph = ScaledGraph(cg.laplacian(cg.gallery.ring(4), "normalized"), 2.0, torch.float64)
-    start = torch.randn(4, rank, dtype=torch.float64)
-    shapes = [(n_terms, rank, features), (features,), (features, 4 * features), (features, 4 * features)]
-    shapes += [(4 * features,), (features, rank), (rank,)]
-    weights = [(0.5 * torch.randn(shape, dtype=torch.float64)).requires_grad_() for shape in shapes]
-    return (lambda space, *w: Diffusion.apply(start, graph, n_steps, space, *w)), weights
-
-
-def test_gradients_are_those_of_finite_differences():
-    diffuse, weights = small_diffusion()
-    assert torch.autograd.gradcheck(lambda *w: diffuse(Workspace(), *w), weights)
-
-
-def test_only_the_last_forward_pass_is_differentiated():
-    diffuse, weights = small_diffusion()
-    space = Workspace()
-    first = diffuse(space, *weights)
-    diffuse(space, *weights)
-    with pytest.raises(RuntimeError, match="only the last forward pass"):
-        first.sum().backward()
-
-
-@pytest.mark.parametrize("n_terms", [1, 2, 5])
-@pytest.mark.parametrize("rank", [3, 17])
-def test_terms_are_chebyshev_polynomials_and_their_sum_is_the_adjoint(n_terms, rank):
-    L = cg.laplacian(cg.gallery.grid(4), "normalized")
-    graph = ScaledGraph(L, 1.9, torch.float64)
-    x, z = torch.randn(16, rank, dtype=torch.float64), torch.randn(16, n_terms, rank, dtype=torch.float64)
-    terms = torch.empty_like(z)
-    graph.write_terms(x, terms)
-    angles = np.arccos(np.clip(2 / 1.9 * L.eigenvalues - 1, -1, 1) + 0j)
-    inside = abs(2 / 1.9 * L.eigenvalues - 1) <= 1
-    for k in range(n_terms):
-        coordinates = L.eigenvectors.T @ terms[:, k].numpy()
-        expected = np.cos(k * angles).real[:, None] * (L.eigenvectors.T @ x.numpy())
-        np.testing.assert_allclose(coordinates[inside], expected[inside], atol=1e-12)
-    assert float((terms * z).sum()) == pytest.approx(float((x * graph.sum_terms(z)).sum()), abs=1e-10)
 
 
 def test_entries_have_the_gradient_of_the_product():

@@ -8,28 +8,30 @@ import numpy as np
 import pytest
 
 from analysis import cora
-from analysis.cora import ORDERS_SCRIPT, orders
+from analysis.cora import orders
 from analysis.cora.data import data_name
 from analysis.cora.settings import (
     CHEBNET,
 )
 from tests.analysis.test_planetoid import write
 
+ORDERS = cora.SCRIPTS["orders"]
+
 
 def test_runs_of_a_recorded_figure_are_taken_over_as_they_are(tmp_path):
     argv = ["--quick", "--show", "orders", "--workers", "1", "--epochs", "1"]
-    _, document = ORDERS_SCRIPT.compute([*argv, "--work", str(tmp_path / "a")], quiet=True)
+    _, document = ORDERS.compute([*argv, "--work", str(tmp_path / "a")], quiet=True)
     path = tmp_path / "figure.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     again = [*argv, "--runs", "2", "--finished", "--recorded", str(path), "--work", str(tmp_path / "b")]
-    _, more = ORDERS_SCRIPT.compute(again, quiet=True)
+    _, more = ORDERS.compute(again, quiet=True)
     assert len(document["runs"]) == 14
     assert more["runs"] == document["runs"]
     assert more["rows"] == document["rows"]
-    assert "were taken over" in orders.markdown(more)
-    assert "were taken over" not in orders.markdown(document)
+    assert "were taken over" in ORDERS.markdown(more)
+    assert "were taken over" not in ORDERS.markdown(document)
     changed = [{**row, "n": 50 if row["laplacian"] != orders.SHIFTED else 3} for row in document["rows"]]
-    assert "over 50 runs of each bar (3 of the shifted Laplacian);" in orders.markdown({**document, "rows": changed})
+    assert "over 50 runs of each bar (3 of the shifted Laplacian);" in ORDERS.markdown({**document, "rows": changed})
 
 
 def test_runs_of_a_recorded_table_with_the_same_recipe_are_taken_over(tmp_path):
