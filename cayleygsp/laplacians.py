@@ -543,7 +543,3 @@ def _check_diagonal(diagonal: FloatArray, expected: FloatArray, allowed: FloatAr
             f"`matrix` is no {kind} Laplacian: expected {expected[worst]:.15g} on the diagonal of vertex {worst}, got "
             f"{diagonal[worst]:.15g}, which differs by more than the {allowed[worst]:.2g} that rounding explains"
         )
-
-
-# Squares of degrees up to this, and of one over it, are numbers with all their digits.
-_LARGEST_DEGREE = 1e150

@@ -311,8 +311,3 @@ def dot_block(graph, chunks, t_old, t, dots, board, mine, budget):  # type: igno
         _dot_rows(chunks[q], chunks[q + 1], graph, c, now, old, dots[step, q])
         finish(board)
     return MORE
-
-
-# Bytes of the numbers that are worked on together. Shorter strips take longer inside the caches, longer ones beyond
-# them, where the core then waits for memory at each turn from one loop to the next.
-_STRIP_BYTES = 1024

@@ -54,9 +54,8 @@ def sensor(n_vertices: int, n_neighbors: int = 6, rng: np.random.Generator | int
 def mnist_grid(side: int = 28, n_neighbors: int = 8) -> Graph:
     r"""Return the graph of an image as ChebNet and CayleyNets had it: each pixel joined to its nearest ones.
 
-    Weights are :math:`\exp(-d^2/\sigma^2)` with :math:`d` the distance in pixels and :math:`\sigma` the mean
-    distance to the farthest of the ``n_neighbors`` neighbours; an edge is there if either end counts the
-    other as a neighbour. Pixels at the border reach further to find as many neighbours as the others.
+    Edges and weights are as in :func:`sensor`, with distances in pixels. Pixels at the border reach further to find as
+    many neighbours as the others.
 
     Parameters
     ----------

@@ -7,8 +7,7 @@ from scipy import sparse
 
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp._validation import check_integer
-from cayleygsp.gallery.layouts import disc_coords, sunflower
-from cayleygsp.gallery.pairs import range_starts
+from cayleygsp.gallery.planted import disc_coords, even_sizes, range_starts, sunflower
 from cayleygsp.gallery.regular import unweighted
 from cayleygsp.graph import Graph
 
@@ -59,20 +58,12 @@ def scale_free(n_vertices: int, n_links: int = 3, *, rng: np.random.Generator | 
     first = 2 * d * (young - 1)
     drawn = generator.integers(np.maximum(first, 1))
     place = np.where(young == 1, -1, drawn)  # the second vertex has but one to draw
-    while True:
-        old = place % 2 == 1
-        old &= place >= 0
-        if not old.any():
-            break
-        place[old] = _link_ends(place[old] // 2, drawn, d)
+    while (old := (place >= 0) & (place % 2 == 1)).any():
+        link = place[old] // 2
+        place[old] = np.where(link < d, -1, drawn[link])  # the links of the second vertex end at the first
     heads = np.where(place < 0, 0, young[np.maximum(place, 0) // 2])
     pairs = np.unique(heads * n + young)
     return Graph(unweighted(pairs // n, pairs % n, n), coords=sunflower(n), name="scale-free")
-
-
-def _link_ends(link: IntArray, drawn: IntArray, n_links: int) -> IntArray:
-    """Return the places that the old ends of some links point to; those of the first vertex point to none."""
-    return np.where(link < n_links, -1, drawn[link])
 
 
 def collaboration(
@@ -109,14 +100,12 @@ def collaboration(
     n = check_integer(n_authors, "n_authors", at_least=2)
     n_papers = n if n_papers is None else check_integer(n_papers, "n_papers", at_least=1)
     generator = np.random.default_rng(rng)
-    n_fields = max(n // _FIELD_SIZE, 1)
-    sizes = n // n_fields + (np.arange(n_fields) < n % n_fields).astype(np.int64)
-    labels = np.repeat(np.arange(n_fields), sizes)
+    sizes = even_sizes(n, max(n // _FIELD_SIZE, 1))
+    labels = np.repeat(np.arange(sizes.size), sizes)
     productivity = np.exp(generator.standard_exponential(n) / _PRODUCTIVITY_TAIL)
     first = generator.permutation(n)[:n_papers]
     if n_papers > n:
-        everyone = np.array([n])
-        more = _draw_by_weight(productivity, everyone, np.zeros(n_papers - n, np.int64), generator)
+        more = _draw_by_weight(productivity, np.array([n]), np.zeros(n_papers - n, np.int64), generator)
         first = np.concatenate([first, more])
     papers, authors = _write(first, productivity, sizes, labels, generator)
     B = sparse.csr_array((np.ones(papers.size), (authors, papers)), shape=(n, n_papers))

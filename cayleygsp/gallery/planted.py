@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from cayleygsp._typing import ArrayLike, FloatArray, IntArray
 from cayleygsp._validation import check_integer, check_real
-from cayleygsp.gallery.layouts import disc_coords
-from cayleygsp.gallery.pairs import count_pairs, draw_distinct, range_starts, unrank_pairs
 from cayleygsp.gallery.regular import unweighted
 from cayleygsp.graph import Graph
 
 _DEFAULT_COMMUNITIES = 15
+
+# Points of a sunflower at radius √(k + ½) are at least 1.54 apart.
+SUNFLOWER_GAP = 1.54
 
 
 def communities(
@@ -86,7 +87,9 @@ def communities(
     counts = _community_sizes(n_communities, sizes, n_vertices, generator)
     inner = np.broadcast_to(_probabilities(p_in, "p_in", (len(counts),)), counts.shape)
     outer = _probabilities(p_out, "p_out", ())
-    tail = _spread(spread)
+    tail = check_real(spread, "spread")
+    if not 0 <= tail < 1:
+        raise ValueError(f"`spread` must be at least 0 and less than 1, got {spread!r}")
     tails, heads = _inner_edges(counts, inner, generator)
     tails_out, heads_out = _outer_edges(counts, float(outer), generator)
     W = unweighted(np.concatenate([tails, tails_out]), np.concatenate([heads, heads_out]), int(counts.sum()))
@@ -104,19 +107,15 @@ def _community_sizes(
     rng: np.random.Generator,
 ) -> IntArray:
     n_communities = check_integer(n_communities, "n_communities", at_least=1)
-    if sizes is not None and n_vertices is not None:
-        raise ValueError(f"`sizes` must not be given together with `n_vertices`, got {sizes!r} and {n_vertices}")
-    if sizes is not None:
-        return _explicit_sizes(n_communities, sizes)
-    if n_vertices is None:
+    if sizes is None and n_vertices is None:
         return rng.integers(10, 40, size=n_communities)
-    n_vertices = check_integer(n_vertices, "n_vertices", at_least=1)
-    if n_vertices < n_communities:
-        raise ValueError(f"`n_vertices` must be at least the number of communities {n_communities}, got {n_vertices}")
-    return n_vertices // n_communities + (np.arange(n_communities) < n_vertices % n_communities).astype(np.int64)
-
-
-def _explicit_sizes(n_communities: int, sizes: Sequence[int] | npt.NDArray[Any]) -> IntArray:
+    if sizes is None:
+        total = check_integer(n_vertices, "n_vertices", at_least=1)
+        if total < n_communities:
+            raise ValueError(f"`n_vertices` must be at least the number of communities {n_communities}, got {total}")
+        return even_sizes(total, n_communities)
+    if n_vertices is not None:
+        raise ValueError(f"`sizes` must not be given together with `n_vertices`, got {sizes!r} and {n_vertices}")
     array = np.asarray(sizes)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"`sizes` must be a sequence of at least one size, got {sizes!r}")
@@ -140,13 +139,6 @@ def _probabilities(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Float
     if not ((array >= 0) & (array <= 1)).all():
         raise ValueError(f"`{name}` must be within 0 and 1, got {value!r}")
     return array.astype(np.float64)
-
-
-def _spread(value: Any) -> float:
-    number = check_real(value, "spread")
-    if not 0 <= number < 1:
-        raise ValueError(f"`spread` must be at least 0 and less than 1, got {value!r}")
-    return number
 
 
 def _inner_edges(sizes: IntArray, p: FloatArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
@@ -176,3 +168,89 @@ def _outer_edges(sizes: IntArray, p: float, rng: np.random.Generator) -> tuple[I
     first_vertex = starts[community]
     later, earlier = np.divmod(pairs, first_vertex)
     return earlier, later + first_vertex
+
+
+def count_pairs(n: IntArray) -> IntArray:
+    """Return the number of pairs of n things."""
+    return n * (n - 1) // 2
+
+
+def range_starts(lengths: IntArray) -> IntArray:
+    """Return where ranges of the given lengths start when they stand one after the other."""
+    return np.cumsum(lengths) - lengths
+
+
+def unrank_pairs(rank: IntArray) -> tuple[IntArray, IntArray]:
+    r"""Return the pairs i < j with :math:`j(j-1)/2 + i` equal to the ranks 0, 1, 2, …: 01, 02, 12, 03, …."""
+    j = ((1 + np.sqrt(8.0 * rank + 1)) / 2).astype(np.int64)
+    # The square root may be off by rounding, by far less than one.
+    j -= count_pairs(j) > rank
+    j += count_pairs(j + 1) <= rank
+    return rank - count_pairs(j), j
+
+
+def draw_distinct(lengths: IntArray, counts: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw ``counts[b]`` distinct numbers of the b-th of consecutive ranges, sorted, each set equally likely.
+
+    Ranges start at 0. Where more than half of one is wanted, the numbers left out are drawn instead.
+    """
+    inverted = 2 * counts > lengths
+    n_drawn = np.where(inverted, lengths - counts, counts)
+    drawn = _draw_with_redraws(lengths, n_drawn, rng)
+    if not inverted.any():
+        return drawn
+    left_out, sizes = np.repeat(inverted, n_drawn), lengths[inverted]
+    members = np.arange(sizes.sum()) + np.repeat(range_starts(lengths)[inverted] - range_starts(sizes), sizes)
+    kept = np.delete(members, np.searchsorted(members, drawn[left_out]))
+    result = np.concatenate([drawn[~left_out], kept])
+    result.sort()
+    return result
+
+
+def _draw_with_redraws(lengths: IntArray, counts: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw with replacement as many as are missing, drop repetitions, and again until none is missing.
+
+    These are the first distinct values of independent uniform draws: all sets of that many are equally likely.
+    """
+    starts = range_starts(lengths)
+    drawn = np.zeros(0, dtype=np.int64)
+    missing = counts
+    while missing.any():
+        block = np.repeat(np.arange(len(lengths)), missing)
+        new = rng.integers(lengths[block])
+        new += starts[block]
+        # np.unique takes several times as long from numpy 2.3 on, where it hashes before it sorts.
+        new.sort()
+        new = new[np.diff(new, prepend=-1) > 0]
+        if drawn.size:
+            position = np.searchsorted(drawn, new)
+            known = drawn[np.minimum(position, drawn.size - 1)] == new
+            new = np.insert(drawn, position[~known], new[~known])
+        drawn = new
+        ends = np.searchsorted(drawn, starts + lengths)
+        missing = counts - np.diff(ends, prepend=0)
+    return drawn
+
+
+def even_sizes(total: int, n_groups: int) -> IntArray:
+    """Return the sizes of groups that differ by one at most, the larger ones first."""
+    return total // n_groups + (np.arange(n_groups) < total % n_groups).astype(np.int64)
+
+
+def sunflower(n_points: int) -> FloatArray:
+    """Return points that fill a disc evenly, from its centre outwards, each turned on by the golden angle."""
+    k = np.arange(n_points)
+    return _polar(np.sqrt(k + 0.5), k * (np.pi * (3 - np.sqrt(5))))
+
+
+def disc_coords(sizes: IntArray, labels: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Return random points in discs, one per group, of area as the size, centres on a sunflower."""
+    radius = np.sqrt(sizes)
+    # Centres are at least 2.4 times the largest radius apart.
+    centres = 2.4 / SUNFLOWER_GAP * radius.max() * sunflower(len(sizes))
+    offset = _polar(radius[labels] * np.sqrt(rng.random(len(labels))), 2 * np.pi * rng.random(len(labels)))
+    return centres[labels] + offset
+
+
+def _polar(radius: FloatArray, angle: FloatArray) -> FloatArray:
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])

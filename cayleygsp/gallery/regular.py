@@ -7,12 +7,13 @@ from scipy import sparse
 
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp._validation import check_integer
-from cayleygsp.gallery.pairs import count_pairs, unrank_pairs
 from cayleygsp.graph import Graph
 
 
 def grid(n_rows: int, n_cols: int | None = None) -> Graph:
-    r"""Return the grid in which each vertex is joined to its up to four neighbours, with weight 1.
+    """Return the grid in which each vertex is joined to its up to four neighbours, with weight 1.
+
+    Vertex ``row * n_cols + col`` has coordinates (col, row).
 
     Parameters
     ----------
@@ -20,11 +21,6 @@ def grid(n_rows: int, n_cols: int | None = None) -> Graph:
         Number of rows, at least 1.
     n_cols : int, optional
         Number of columns; as many as rows if not given.
-
-    Returns
-    -------
-    Graph
-        Vertex ``row * n_cols + col`` has coordinates (col, row).
 
     Examples
     --------
@@ -44,15 +40,12 @@ def grid(n_rows: int, n_cols: int | None = None) -> Graph:
 def ring(n_vertices: int) -> Graph:
     r"""Return the cycle graph with weights 1, whose Laplacian has eigenvalues :math:`2 - 2\cos(2\pi k/n)`.
 
+    It is drawn on the unit circle.
+
     Parameters
     ----------
     n_vertices : int
         Number of vertices, at least 3.
-
-    Returns
-    -------
-    Graph
-        Coordinates on the unit circle.
 
     Examples
     --------
@@ -68,15 +61,12 @@ def ring(n_vertices: int) -> Graph:
 def path(n_vertices: int) -> Graph:
     r"""Return the path graph with weights 1, whose Laplacian has eigenvalues :math:`2 - 2\cos(\pi k/n)`.
 
+    It is drawn at (0, 0), (1, 0), …
+
     Parameters
     ----------
     n_vertices : int
         Number of vertices, at least 1.
-
-    Returns
-    -------
-    Graph
-        Coordinates (0, 0), (1, 0), …
 
     Examples
     --------
@@ -86,22 +76,18 @@ def path(n_vertices: int) -> Graph:
     """
     n = check_integer(n_vertices, "n_vertices", at_least=1)
     vertex = np.arange(n)
-    coords = np.column_stack([vertex.astype(np.float64), np.zeros(n)])
-    return Graph(unweighted(vertex[:-1], vertex[1:], n), coords=coords, name="path")
+    return Graph(unweighted(vertex[:-1], vertex[1:], n), coords=grid_coords(1, n), name="path")
 
 
 def star(n_vertices: int) -> Graph:
-    r"""Return the star with weights 1, whose Laplacian has the eigenvalues 0, 1 (n − 2 times) and n.
+    """Return the star with weights 1, whose Laplacian has the eigenvalues 0, 1 (n − 2 times) and n.
+
+    Vertex 0 is the centre, the others lie on the unit circle.
 
     Parameters
     ----------
     n_vertices : int
         Number of vertices with the centre, at least 2.
-
-    Returns
-    -------
-    Graph
-        Vertex 0 is the centre, the others lie on the unit circle.
 
     Examples
     --------
@@ -115,7 +101,9 @@ def star(n_vertices: int) -> Graph:
 
 
 def random_regular(n_vertices: int, degree: int, rng: np.random.Generator | int | None = None) -> Graph:
-    r"""Return a random simple graph in which every vertex has the same degree, with weights 1.
+    """Return a random simple graph in which every vertex has the same degree, with weights 1.
+
+    It is drawn on the unit circle.
 
     Parameters
     ----------
@@ -125,11 +113,6 @@ def random_regular(n_vertices: int, degree: int, rng: np.random.Generator | int 
         Edges per vertex, 0 to ``n_vertices - 1``; ``n_vertices * degree`` must be even.
     rng : numpy.random.Generator, int or None
         Source of randomness.
-
-    Returns
-    -------
-    Graph
-        Coordinates on the unit circle.
 
     Examples
     --------
@@ -152,8 +135,9 @@ def random_regular(n_vertices: int, degree: int, rng: np.random.Generator | int 
     edges = networkx.random_regular_graph(drawn, n, seed=seed).edges
     tails, heads = np.array(list(edges), dtype=np.int64).reshape(-1, 2).T
     if drawn != degree:
-        present = np.minimum(tails, heads) + count_pairs(np.maximum(tails, heads))
-        tails, heads = unrank_pairs(np.delete(np.arange(n * (n - 1) // 2), present))
+        left = np.triu(np.ones((n, n), dtype=bool), 1)
+        left[np.minimum(tails, heads), np.maximum(tails, heads)] = False
+        tails, heads = np.nonzero(left)
     return Graph(unweighted(tails, heads, n), coords=circle(n), name="random regular")
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import lsqr
 from scipy.spatial import cKDTree
 
 from cayleygsp import gallery
-from cayleygsp.gallery import layouts
+from cayleygsp.gallery import planted
 
 
 def n_edges_inside(graph):
@@ -97,9 +97,9 @@ def test_communities_are_drawn_apart(sizes):
 
 
 def test_sunflower_points_keep_the_gap_that_discs_rely_on():
-    points = layouts.sunflower(20_000)
+    points = planted.sunflower(20_000)
     distance, _ = cKDTree(points).query(points, k=2)
-    assert distance[:, 1].min() >= layouts.SUNFLOWER_GAP
+    assert distance[:, 1].min() >= planted.SUNFLOWER_GAP
 
 
 def test_spread_gives_weights_that_are_products_of_strengths_with_mean_one():
