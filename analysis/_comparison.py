@@ -114,11 +114,13 @@ def compare(
     samples = [side.samples or measured[str(k)] for k, side in enumerate(sides)]
     rows = []
     for ours, peer, target in pairs:
-        pair = [side_of(sides[k], errors[k], samples[k]) for k in (ours, peer)]
+        ours_row, peer_row = (side_of(sides[k], errors[k], samples[k]) for k in (ours, peer))
         slow, fast = (ours, peer) if at_most else (peer, ours)
         value = _timing.summary(_timing.ratios(samples[slow], samples[fast]))
         unit = "times" if at_most else "×"
-        rows.append(make_row(work, *pair, unit, value, target, at_most=at_most, lower_bound=lower_bound, note=note))
+        rows.append(
+            make_row(work, ours_row, peer_row, unit, value, target, at_most=at_most, lower_bound=lower_bound, note=note)
+        )
     return rows
 
 

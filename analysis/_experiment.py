@@ -133,7 +133,7 @@ def recorded_runs(
         if is_wanted(document, run):
             of = {**run["setting"], "seed": run["seed"]}
             curves = (one for one in document.get("curves", []) if all(one.get(k) == value for k, value in of.items()))
-            kept = next(curves, {})
+            kept: Document = next(curves, {})
             numbers = {**run["numbers"], **{name: kept[name] for name in course if name in kept}}
             runs.append({**run, "numbers": numbers})
     return runs

@@ -103,7 +103,7 @@ def process_group(device: str) -> Iterator[Ranks]:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     store, rank, size = next(rendezvous("env://"))
     # torchrun keeps the store when it starts processes again: addresses of those before must not be found there
-    own = distributed.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    own = distributed.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)  # type: ignore[attr-defined]
     distributed.init_process_group("nccl" if device == "cuda" else "gloo", store=own, rank=rank, world_size=size)
     try:
         yield Ranks()

@@ -9,7 +9,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -31,7 +31,7 @@ PACKAGES = ("cayleygsp", "numpy", "scipy", "numba", "pygsp", "torch", "torch_geo
 THREAD_SETTINGS = ("NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 
 Step = Callable[[str], None]
-Columns = Mapping[str, "str | Callable[[Document], str]"]
+Columns = dict[str, Any]  # a format of the row's numbers, or a function of the row
 
 # What a page is made of: paragraphs, tables, and sentences, of which each becomes an item of a list.
 Blocks = Sequence["str | Table | list[str]"]
@@ -61,7 +61,7 @@ class Table(NamedTuple):
         return "\n".join([line(self.header), separator, *map(line, self.rows)])
 
 
-def table_of(title: str, columns: Columns, rows: Iterable[Document], n_text: int = 1) -> Table:
+def table_of(title: str, columns: Columns, rows: Iterable[Any], n_text: int = 1) -> Table:
     """Return a table with a line for each row; a column is a format of the row's numbers, or a function of the row.
 
     Examples

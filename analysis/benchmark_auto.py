@@ -183,8 +183,8 @@ def lines_of(document: Document) -> dict[tuple[str, str, int], list[Document]]:
 def columns(document: Document, text: Callable[[Document], str]) -> Columns:
     """Return a column for each zoom with a text of its measurement, behind graph, Laplacian and signals."""
     zooms = list(dict.fromkeys(row["zoom"] for row in document["rows"]))
-    named: Columns = {name: lambda rows, key=key: str(rows[0][key]) for name, key in NAMED.items()}  # type: ignore[misc]
-    return {**named, **{f"h = {h:g}": lambda rows, k=k: text(rows[k]) for k, h in enumerate(zooms)}}  # type: ignore[misc]
+    named: Columns = {name: lambda rows, key=key: str(rows[0][key]) for name, key in NAMED.items()}
+    return {**named, **{f"h = {h:g}": lambda rows, k=k: text(rows[k]) for k, h in enumerate(zooms)}}
 
 
 def conclusions(document: Document) -> list[str]:

@@ -230,6 +230,11 @@ def page(document: Document) -> Blocks:
     ]
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the processor that is simulated."""
+    parser.add_argument("--cpu", default="znver3", help="processor that llvm-mca simulates (default: %(default)s)")
+
+
 def draw(document: Document) -> Any:
     """Draw the time of a row over the bytes that are worked on."""
     figure = Figure(figsize=(6.5, 3.2), layout="constrained")
@@ -256,9 +261,7 @@ SCRIPT = Script(
     draw,
     steps=lambda args: 1 + (2 * len(QUICK_SIDES) + len(QUICK_SCATTERED) if args.quick else 2 * len(SIDES) + 2),
     repeats=(7, 3),
-    arguments=lambda parser: parser.add_argument(
-        "--cpu", default="znver3", help="processor that llvm-mca simulates (default: %(default)s)"
-    ),
+    arguments=add_arguments,
 )
 main, markdown = SCRIPT.main, SCRIPT.markdown
 

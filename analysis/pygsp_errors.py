@@ -138,8 +138,9 @@ COLUMNS = {
 def readme_table(document: Document) -> list[str]:
     """Return the lines that stand in the README."""
     rows = {row["filter"]: row for row in document["rows"]}
-    columns = ("{filter}", *PYGSP.values(), *OURS.values(), certificate)
-    short = table_of("", dict(enumerate(columns)), [rows[name] for name in README_ROWS if name in rows])
+    columns = ["{filter}", *PYGSP.values(), *OURS.values(), certificate]
+    shown = [rows[name] for name in README_ROWS if name in rows]
+    short = table_of("", {str(k): column for k, column in enumerate(columns)}, shown)
     return Table("", README_HEADER, short.rows).markdown().splitlines()
 
 

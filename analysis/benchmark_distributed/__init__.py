@@ -55,7 +55,7 @@ PREDICTION_COLUMNS: Columns = {
     "edges": lambda row: f"{row['n_edges']:.0e}".replace("e+", "e"),
     "workers": "{n_workers}",
     "s": "{degrees_per_exchange}",
-    **{name: lambda row, key=key: format_seconds(row[key]) for name, key in TERMS.items()},  # type: ignore[misc]
+    **{name: lambda row, key=key: format_seconds(row[key]) for name, key in TERMS.items()},
     "efficiency": "{efficiency:.0%}",
     "a worker": lambda row: format_bytes(row["worker_bytes"]),
 }

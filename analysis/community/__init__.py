@@ -141,6 +141,7 @@ def page(document: Document) -> Blocks:
     header, zooms = zoom_table(document)
     learned = "Learned zoom of the exact CayleyNet, beside 1/√(λ₁₅ λ₁₆), which spreads the gap between the frequencies "
     learned += "of the communities and the others most:"
+    learning: Blocks = [learned, Table("Learned zooms", header, zooms)] if zooms else []
     chosen = [
         f"The graph: 15 communities of {config['smallest']} to {config['largest']} vertices, no two of a size, "
         f"{graph['n_vertices']} vertices in all; edges inside with probability {config['p_in']:g}, between with "
@@ -163,7 +164,7 @@ def page(document: Document) -> Blocks:
         bullets(chosen),
         "Where our figures differ from the paper's, graph, noise and training may differ as well: it tells none of "
         "them in full.",
-        *([learned, Table("Learned zooms", header, zooms)] if zooms else []),
+        *learning,
     ]
 
 

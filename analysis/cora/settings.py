@@ -266,7 +266,8 @@ FULL = Recipe()
 
 
 def _recipe(split: str, given: dict[str, Any]) -> Recipe:
-    return Recipe(split=split, **{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+    changed: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    return Recipe(split=split, **changed)
 
 
 # What differs from the defaults, for each model and both splits of the paper, stands in a file.

@@ -143,7 +143,7 @@ def page(document: Document) -> Blocks:
     config, costs = document["config"], document["costs"]
     published = ", ".join(f"{name} {error:.3f}" for name, error in PUBLISHED.items())
     header, networks = network_table(document)
-    blocks = [
+    blocks: list[Any] = [
         "Matrix completion on MovieLens",
         "Root of the mean squared error over the test ratings, mean ± population standard deviation over the seeds; in "
         "brackets the paper's figure and the difference.",

@@ -451,7 +451,7 @@ def implicit_factors(
     return (mean + a[:, None] + b + P @ Q.T).astype(known.values.dtype)
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True)  # type: ignore[untyped-decorator]
 def descend(
     users: IntArray,
     starts: IntArray,

@@ -104,9 +104,10 @@ class Side(nn.Module):
     def forward(self, factor: Tensor, n_steps: int) -> Tensor:
         """Return the factor after some steps; the filters are the same in all of them, and their taps computed once."""
         (laplacian,) = self._laplacian
-        taps, state = self.conv.taps(laplacian), None
+        taps, state, bias = self.conv.taps(laplacian), None, self.conv.bias
+        assert bias is not None
         for _ in range(n_steps):
-            filtered = cheb_conv(factor[None], taps, laplacian)[0] + self.conv.bias
+            filtered = cheb_conv(factor[None], taps, laplacian)[0] + bias
             state, change = self.cell(filtered.relu(), state)
             factor = factor + change
         return factor

@@ -44,7 +44,7 @@ def denoising_section(
     axes = figure.subplots(1, 3)
     largest = float(np.abs(noisy).max())
     norm = Normalize(-largest, largest)
-    style = {"norm": norm, "cmap": "coolwarm", "s": 11}
+    style: dict[str, Any] = {"norm": norm, "cmap": "coolwarm", "s": 11}
     for ax, (name, signal) in zip(axes, {"clean": clean, "noisy": noisy, "filtered": filtered}.items(), strict=True):
         plotting.graph(spectrum.graph, signal, ax=ax, colorbar=False, edge_style={"linewidths": 0.3}, **style)
         below = f"RMS error {rms[name]:.3f}" if name in rms else f"1 on community {community}"

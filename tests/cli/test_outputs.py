@@ -206,7 +206,7 @@ def test_kappa_below_one_is_not_printed_as_one(capsys):
     assert "A bound above it is empty" in printed
 
 
-def test_vertices_without_edges_are_apart_from_the_range_of_degrees(capsys):
+def test_vertices_without_edges_are_apart_from_the_range_of_degrees(folder, capsys):
     Path("loops.csv").write_text("0,1\n1,2\n3,3\n")
     assert main(["info", "loops.csv"]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("degrees")]
