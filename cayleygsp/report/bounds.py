@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayleygsp import bounds
-from cayleygsp._format import (
-    counted,
-    format_at_least,
-    format_bound,
-    format_measured,
-    format_rate,
-    format_tol,
-)
+from cayleygsp._format import counted, format_at_least, format_bound, format_measured, format_rate, format_tol
 from cayleygsp._html import Picture, Section, Table, new_figure
 from cayleygsp._typing import FloatArray
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning
@@ -40,69 +33,37 @@ KAPPA_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class BoundRow:
-    """Error of K Jacobi sweeps, relative to the norm of the signal, and bounds of it in exact arithmetic.
-
-    Attributes
-    ----------
-    n_iter : int
-        K.
-    n_matvecs : int
-        r (K + 1) products.
-    measured : float or None
-        Distance from a reference for one signal, where it was measured.
-    reference_bound : float or None
-        How far the reference may be from the exact result: a measured error that is not above it is not resolved.
-    paper, safe, sharp : float
-        See :func:`cayleygsp.bounds.jacobi_bound`.
-    paper_valid : bool
-        Whether the printed bound is known to hold here.
-    rounding : float
-        What rounding may add.
-    series : float or None
-        Bound of the Chebyshev series of degree r (K + 1), with as many products; None where the series is too long
-        to be looked at.
-    gain : float
-        sup|g|. A bound above it is empty: the signal 0 is never off by more.
-    """
+    """Error of K Jacobi sweeps, relative to the norm of the signal, and bounds of it in exact arithmetic."""
 
     n_iter: int
     n_matvecs: int
+    # Distance from a reference for one signal, and how far that may be off: an error not above it is not resolved.
     measured: float | None
     reference_bound: float | None
+    # See `cayleygsp.bounds.jacobi_bound`; what rounding may add to them.
     paper: float
     safe: float
     sharp: float
     paper_valid: bool
     rounding: float
+    # Of the Chebyshev series with as many products; None where it has millions of terms.
     series: float | None
+    # sup|g|: a bound above it is empty, as the signal 0 is never off by more.
     gain: float
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What it takes to keep an error, relative to the norm of the signal.
-
-    Attributes
-    ----------
-    atol : float
-        The error.
-    paper, safe, sharp : int or None
-        Jacobi sweeps by each bound; None if no number is known to be enough.
-    series_degree : int or None
-        Degree of the Chebyshev series, that is products.
-    n_iter : int
-        A number of sweeps K.
-    affordable_zoom : float or None
-        The largest zoom at which K sweeps keep the error, by the sharp bound; None if there is none.
-    every_zoom : bool
-        Whether they keep it at every zoom: the largest one is infinite then, for which JSON has no number.
-    """
+    """What it takes to keep an error, relative to the norm of the signal."""
 
     atol: float
+    # Jacobi sweeps by each bound; None if no number is known to be enough.
     paper: int | None
     safe: int | None
     sharp: int | None
+    # Products of the Chebyshev series; None if there are millions.
     series_degree: int | None
+    # The largest zoom at which so many sweeps keep the error, by the sharp bound; it may be infinite.
     n_iter: int
     affordable_zoom: float | None
     every_zoom: bool
@@ -114,17 +75,8 @@ def bound_rows(
     """Bound the error of the Jacobi scheme, and measure it on a signal if one is given.
 
     Measured errors are distances from the filter with a certified error of 1e-10 of its gain.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.bounds import bound_rows
-    >>> p = cg.CayleyPolynomial([0.5, -0.25], zoom=1.0)
-    >>> rows = bound_rows(cg.laplacian(cg.gallery.ring(12)), p, [5, 20])
-    >>> [row.n_matvecs for row in rows], rows[1].sharp < rows[0].sharp
-    ([6, 21], True)
     """
-    r = polynomial.order
+    r, gain = polynomial.order, filter_gain(L, polynomial)
     reference, reference_bound = None, None
     if signal is not None:
         reference, reference_bound = _filtered(CayleyFilter(L, polynomial, tol=REFERENCE_TOL), signal)
@@ -151,7 +103,7 @@ def bound_rows(
                 paper_valid=proved["paper"].valid,
                 rounding=bounds.jacobi_rounding(L, polynomial, K),
                 series=None if tails is None else float(tails[r * (K + 1)]),
-                gain=filter_gain(L, polynomial),
+                gain=gain,
             )
         )
     return rows
@@ -165,13 +117,6 @@ def kappa_gap(L: Laplacian, zoom: float) -> float:
 
     It is negative where κ is above 1. For a normalized Laplacian it is the difference of floating-point numbers, 0
     where these do not tell κ from 1.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.bounds import kappa_gap
-    >>> f"{kappa_gap(cg.laplacian(cg.gallery.ring(16)), zoom=1e9):.3g}"
-    '1.25e-19'
     """
     if L.kind == "combinatorial":
         x = zoom * float(L.diagonal.max())
@@ -183,22 +128,13 @@ def kappa_gap(L: Laplacian, zoom: float) -> float:
 
 def needs(L: Laplacian, polynomial: CayleyPolynomial, atol: float, n_iter: int) -> Needs:
     """Return what it takes to keep the error within ``atol``, and the zoom that ``n_iter`` sweeps can serve."""
-    known = {kind: bounds.jacobi_sweeps(L, polynomial, atol, kind) for kind in bounds.BOUND_KINDS}
+    sweeps = {kind: bounds.jacobi_sweeps(L, polynomial, atol, kind) for kind in bounds.BOUND_KINDS}
     try:
         degree = bounds.series_degree(L, polynomial, atol)
     except ValueError:  # millions of terms
         degree = None
     zoom = bounds.affordable_zoom(L, polynomial, n_iter, atol)
-    return Needs(
-        atol=atol,
-        paper=known["paper"],
-        safe=known["safe"],
-        sharp=known["sharp"],
-        series_degree=degree,
-        n_iter=n_iter,
-        affordable_zoom=zoom,
-        every_zoom=zoom == np.inf,
-    )
+    return Needs(atol, **sweeps, series_degree=degree, n_iter=n_iter, affordable_zoom=zoom, every_zoom=zoom == np.inf)
 
 
 def _filtered(g: CayleyFilter, signal: FloatArray) -> tuple[FloatArray, float]:
@@ -246,16 +182,7 @@ def bound_table(rows: Sequence[BoundRow]) -> Table:
 
 
 def kappa_text(L: Laplacian, zoom: float) -> str:
-    """Return the paper's κ; one below 1 never reads as 1.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.bounds import kappa_text
-    >>> L = cg.laplacian(cg.gallery.ring(16))
-    >>> kappa_text(L, 0.5), kappa_text(L, 1e5)
-    ('0.7071', '1 − 1.2e-11')
-    """
+    """Return the paper's κ; one below 1 never reads as 1."""
     gap = kappa_gap(L, zoom)
     return "1 within rounding" if gap == 0 else format_rate(bounds.kappa(L, zoom), gap=gap)
 
@@ -288,9 +215,6 @@ def needs_text(needed: Needs) -> str:
     else:  # larger ones are not proved
         served = "every zoom is" if needed.every_zoom else f"zooms up to {format_at_least(zoom, 3)} are"
     return f"{sweeps} {degree} With {counted(needed.n_iter, 'sweep')} {served} proved to keep it."
-
-
-__all__ = ["bound_table", "bounds_section", "draw_bounds", "needs_text"]
 
 
 def bounds_section(

@@ -33,14 +33,8 @@ FrequencyCertificate: TypeAlias = Literal["exact", "at most", "about"]
 class Lowest:
     """The lowest frequencies of a graph, or the last of them.
 
-    Attributes
-    ----------
-    last : float
-        The m-th lowest frequency.
-    values : numpy.ndarray, shape (m,), or None
-        All of them, where they were computed.
-    certificate : {"exact", "at most", "about"}
-        Whether the last is computed to rounding, proved not to be larger, or estimated from the density.
+    The certificate says whether the last is computed to rounding, proved not to be larger, or estimated from the
+    density, which gives no others.
     """
 
     last: float
@@ -49,14 +43,7 @@ class Lowest:
 
 
 def certified_text(value: float, certificate: FrequencyCertificate) -> str:
-    """Return a number with four digits and the word for what is known of it; an upper bound is rounded up.
-
-    Examples
-    --------
-    >>> from cayleygsp.report.frequencies import certified_text
-    >>> certified_text(0.0150512, "at most"), certified_text(0.0150512, "about"), certified_text(2.0, "exact")
-    ('at most 0.01506', 'about 0.01505', '2')
-    """
+    """Return a number with four digits and the word for what is known of it; an upper bound is rounded up."""
     if certificate == "at most":
         return f"at most {format_at_most(value, 4)}"
     return f"{value:.4g}" if certificate == "exact" else f"about {value:.4g}"
@@ -64,27 +51,21 @@ def certified_text(value: float, certificate: FrequencyCertificate) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The spectrum of a graph as far as it is known.
+    """The spectrum of a graph as far as it is known: the density, and all eigenvalues where they were computed."""
 
-    Attributes
-    ----------
-    density : SpectralDensity
-        Where the frequencies lie.
-    eigenvalues : numpy.ndarray, shape (n,), or None
-        All of them, ascending, where they were computed.
-    n_vertices : int
-        How many there are.
-    n_zero : int
-        How many are zero: one for each component. Counted, not estimated.
-    laplacian : Laplacian
-        Whose frequencies they are.
-    """
-
+    laplacian: Laplacian
     density: SpectralDensity
     eigenvalues: FloatArray | None
-    n_vertices: int
-    n_zero: int
-    laplacian: Laplacian
+
+    @property
+    def n_vertices(self) -> int:
+        """How many frequencies there are."""
+        return self.laplacian.n_vertices
+
+    @property
+    def n_zero(self) -> int:
+        """How many are zero: one for each component. Counted, not estimated."""
+        return self.density.n_zero
 
     def lowest(self, n_lowest: int) -> Lowest:
         """Return the lowest frequencies, at least one, computed where that is cheap and else estimated."""
@@ -123,30 +104,13 @@ class Frequencies:
 
 
 def find_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None) -> Frequencies:
-    """Return the eigenvalues of a small graph, an estimate of their density for others.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    rng : numpy.random.Generator or int, optional
-        For the probes of the estimate.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.frequencies import find_frequencies
-    >>> frequencies = find_frequencies(cg.laplacian(cg.gallery.grid(60)), rng=0)
-    >>> frequencies.eigenvalues is None, frequencies.n_zero, round(frequencies.at_positive_share(0.5))
-    (True, 1, 4)
-    """
+    """Return the eigenvalues of a small graph, an estimate of their density for others."""
     if L.has_eigenbasis or L.n_vertices <= DENSE_VERTICES:
         density = spectral_density(L, method="exact")
-        return Frequencies(density, density.nodes, L.n_vertices, density.n_zero, L)
+        return Frequencies(L, density, density.nodes)
     # the larger the graph, the less probes differ
     n_probes = 16 if L.n_vertices < 100_000 else 4
-    density = spectral_density(L, n_probes=n_probes, method="kpm", rng=rng)
-    return Frequencies(density, None, L.n_vertices, density.n_zero, L)
+    return Frequencies(L, spectral_density(L, n_probes=n_probes, method="kpm", rng=rng), None)
 
 
 def draw_density(frequencies: Frequencies) -> Figure:

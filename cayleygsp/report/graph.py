@@ -19,57 +19,32 @@ DRAWN_EDGES = 30_000
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """What is known of a graph without its spectrum.
-
-    Attributes
-    ----------
-    name : str
-        What the graph is called.
-    kind : {"combinatorial", "normalized"}
-        Which Laplacian its frequencies are those of.
-    n_vertices, n_edges, n_loops : int
-        Sizes; edges between different vertices, and self-loops.
-    n_components, largest_component, n_isolated : int
-        Connected components, vertices in the largest of them, vertices without an edge to another one.
-    degree_min, degree_median, degree_mean, degree_max : float
-        Of the weighted degrees of all vertices; self-loops are not counted, so that a vertex without edges has 0.
-    degree_min_connected : float or None
-        The least degree of a vertex that has edges; None if there is none.
-    lmax_bound, lmax_lower : float
-        Numbers that the largest eigenvalue is certainly not above and not below.
-    """
+    """What is known of a graph without its spectrum."""
 
     name: str
     kind: LaplacianKind
     n_vertices: int
+    # Between different vertices; self-loops are counted apart.
     n_edges: int
     n_loops: int
+    # Connected components, the vertices in the largest of them, and those without an edge to another one.
     n_components: int
     largest_component: int
     n_isolated: int
+    # Of the weighted degrees of all vertices, without self-loops: a vertex without edges has 0. The least degree of a
+    # vertex that has edges is None if there is none.
     degree_min: float
     degree_median: float
     degree_mean: float
     degree_max: float
     degree_min_connected: float | None
+    # Numbers that the largest eigenvalue is certainly not above and not below.
     lmax_bound: float
     lmax_lower: float
 
 
 def graph_facts(graph: Graph, L: Laplacian) -> GraphFacts:
-    """Return sizes, degrees, components and the range of the largest frequency.
-
-    The costliest part is a Lanczos run of 30 products.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.graph import graph_facts
-    >>> ring = cg.gallery.ring(12)
-    >>> facts = graph_facts(ring, cg.laplacian(ring))
-    >>> facts.n_edges, facts.n_components, facts.degree_max, facts.lmax_bound >= 4.0
-    (12, 1, 2.0, True)
-    """
+    """Return sizes, degrees, components and the range of the largest frequency; the cost is that of 30 products."""
     W, n = graph.W.tocoo(), graph.n_vertices
     other = (W.row != W.col) & (W.data != 0)
     neighbours = np.bincount(W.row[other], minlength=n)
@@ -95,17 +70,7 @@ def graph_facts(graph: Graph, L: Laplacian) -> GraphFacts:
 
 
 def degrees_text(facts: GraphFacts) -> str:
-    """Return the range of the degrees in words, vertices without edges apart.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.graph import degrees_text, graph_facts
-    >>> graph = cg.Graph(np.diag([0.0, 0.0, 1.0]) + np.eye(3)[[1, 0, 2]] * [[2.0], [2.0], [0.0]])
-    >>> degrees_text(graph_facts(graph, cg.laplacian(graph)))
-    '2 to 2, and 0 at 1 vertex without edges (self-loops not counted); median 2, mean 1.333'
-    """
+    """Return the range of the degrees in words, vertices without edges apart."""
     notes = " (self-loops not counted)" if facts.n_loops else ""
     middle = f"{notes}; median {facts.degree_median:.4g}, mean {facts.degree_mean:.4g}"
     if facts.degree_min_connected is None:

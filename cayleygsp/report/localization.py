@@ -31,17 +31,7 @@ def filter_decay(L: Laplacian, polynomial: CayleyPolynomial, vertex: int) -> Dec
 
 
 def decay_numbers(curve: Decay) -> dict[str, Any]:
-    """Return a decay curve as numbers; a mass that is not above the floor is None.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.localization import decay_numbers
-    >>> g = cg.CayleyFilter(cg.gallery.ring(128), cg.CayleyPolynomial([0.5, -0.25], zoom=0.1))
-    >>> numbers = decay_numbers(cg.localization.decay_curve(g, 0))
-    >>> numbers["mass"][40] is None, numbers["below_floor"][40]
-    (True, True)
-    """
+    """Return a decay curve as numbers; a mass that is not above the floor is None."""
     return {
         "hops": curve.hops.tolist(),
         "mass": _measured(curve),
@@ -94,30 +84,27 @@ def decay_table(curve: Decay) -> Table:
     """Put masses and bounds into a table; of many hops some are left out."""
     k = np.unique(np.round(np.linspace(0, curve.hops[-1], min(curve.hops.size, 9))).astype(int))
     names = ["Theorem 4" if bound.name == "theorem 4" else f"at most ({bound.name})" for bound in curve.bounds]
-    rows = [
-        [f"{hop:,}", _mass_text(curve, hop), *(format_bound(bound.mass[hop]) for bound in curve.bounds)]
-        for hop in k.tolist()
-    ]
+    rows = []
+    for hop in k.tolist():
+        mass = "0" if curve.resolved[hop] and curve.mass[hop] == 0 else format_measured(curve.mass[hop], curve.floor)
+        rows.append([f"{hop:,}", mass, *(format_bound(bound.mass[hop]) for bound in curve.bounds)])
     return Table(["hops", "measured", *names], rows, n_text=0)
 
 
 def decay_text(curve: Decay) -> str:
     """Return in words how fast the mass falls, and down to where it was measured."""
-    return " ".join([_outside_text(curve), _rate_text(curve), _floor_text(curve)]).strip()
-
-
-def _mass_text(curve: Decay, hop: int) -> str:
-    mass = float(curve.mass[hop])
-    return "0" if curve.resolved[hop] and mass == 0 else format_measured(mass, curve.floor)
-
-
-def _outside_text(curve: Decay) -> str:
     hops = hops_outside(curve, 0.01)
     if hops is not None:
-        return f"Outside {counted(hops, 'hop')} there is at most 1 % of the norm."
-    if curve.floor >= 0.01:
-        return "The error of the method is too large to tell where 1 % of the norm is left."
-    return "However many hops are taken, more than 1 % of the norm is outside."
+        outside = f"Outside {counted(hops, 'hop')} there is at most 1 % of the norm."
+    elif curve.floor >= 0.01:
+        outside = "The error of the method is too large to tell where 1 % of the norm is left."
+    else:
+        outside = "However many hops are taken, more than 1 % of the norm is outside."
+    unmeasured = (
+        f" Masses below {format_bound(curve.floor)} are not measured: that is how far the method and rounding may "
+        "be off, by the certificate of the filtered impulse."
+    )
+    return f"{outside} {_rate_text(curve)}{'' if curve.resolved.all() else unmeasured}"
 
 
 def _rate_text(curve: Decay) -> str:
@@ -130,18 +117,6 @@ def _rate_text(curve: Decay) -> str:
     if theorem is None or theorem.gamma is None:
         return f"{rate}."
     return f"{rate}; that of Theorem 4 is {format_rate(theorem.gamma)}."
-
-
-def _floor_text(curve: Decay) -> str:
-    if curve.resolved.all():
-        return ""
-    return (
-        f"Masses below {format_bound(curve.floor)} are not measured: that is how far the method and rounding may "
-        "be off, by the certificate of the filtered impulse."
-    )
-
-
-__all__ = ["decay_numbers", "decay_section", "decay_table", "decay_text", "draw_decay"]
 
 
 def decay_section(L: Laplacian, polynomial: CayleyPolynomial) -> tuple[Section, dict[str, Any]]:

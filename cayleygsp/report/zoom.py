@@ -11,8 +11,7 @@ import numpy as np
 
 from cayleygsp import zoom
 from cayleygsp._html import Picture, Section, Table, new_figure
-from cayleygsp._validation import check_integer
-from cayleygsp.report.frequencies import ZOOM_SHARES, Frequencies, FrequencyCertificate, Lowest, certified_text
+from cayleygsp.report.frequencies import ZOOM_SHARES, Frequencies, FrequencyCertificate, certified_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,39 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ZoomRow:
-    """What one zoom does to the lowest frequencies.
-
-    Attributes
-    ----------
-    zoom : float
-        h.
-    n_lowest : int
-        How many frequencies count as lowest.
-    frequency : float
-        The largest of them.
-    certificate : {"exact", "at most", "about"}
-        What is known of it: computed to rounding, proved not to be larger, or estimated.
-    circle_share : float
-        Share of the half circle from zero up to it, with the same certificate.
-    smallest_gap : float or None
-        Share of the half circle between the two of them that are nearest to each other: many may be squeezed together
-        in a large share. None where they are not known.
-    resolution : float
-        dθ/dλ at the largest of them, in radians per unit of frequency.
-    best_resolution : float
-        What the best zoom for that frequency gives.
-    gap_order : int or None
-        Order that tells the largest of them from the next frequency; None where frequencies are not known or equal.
-    """
+    """What one zoom does to the lowest frequencies."""
 
     zoom: float
     n_lowest: int
+    # The largest of them, the share of the half circle up to it, and what is known of both.
     frequency: float
     certificate: FrequencyCertificate
     circle_share: float
+    # Share of the half circle between the two that are nearest to each other: many may be squeezed together in a large
+    # share. None where they are not known.
     smallest_gap: float | None
+    # dθ/dλ at the largest of them, in radians per unit of frequency, and that of the best zoom for it.
     resolution: float
     best_resolution: float
+    # Order that tells the largest of them from the next frequency; None where frequencies are not known or equal.
     gap_order: int | None
 
 
@@ -67,49 +48,25 @@ def suggested_zooms(frequencies: Frequencies) -> list[float]:
 
 
 def zoom_rows(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -> list[ZoomRow]:
-    """Return what each zoom does to the lowest frequencies, of which there are at least ``n_lowest``.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.report.frequencies import find_frequencies
-    >>> from cayleygsp.report.zoom import zoom_rows
-    >>> frequencies = find_frequencies(cg.laplacian(cg.gallery.communities(rng=0)))
-    >>> [round(row.circle_share, 2) for row in zoom_rows(frequencies, [0.1, 1.0, 10.0], n_lowest=15)]
-    [0.08, 0.59, 0.95]
-    """
-    m = check_integer(n_lowest, "n_lowest", at_least=1)
-    if m > frequencies.n_vertices:
-        raise ValueError(f"`n_lowest` must be at most the number of vertices {frequencies.n_vertices}, got {m}")
+    """Return what each zoom does to the lowest frequencies, at most as many as there are vertices."""
+    m, lam = n_lowest, frequencies.eigenvalues
     lowest = frequencies.lowest(m)
-    lam = lowest.last
+    last, values = lowest.last, lowest.values
+    has_gap = lam is not None and m < lam.size and lam[m] - lam[m - 1] > 1e-10 * lam[-1]
     return [
         ZoomRow(
             zoom=float(h),
             n_lowest=m,
-            frequency=lam,
+            frequency=last,
             certificate=lowest.certificate,
-            circle_share=float(zoom.angles([lam], h)[0] / np.pi + 1),
-            smallest_gap=_smallest_gap(lowest, h),
-            resolution=float(zoom.resolution(lam, h)),
-            best_resolution=1 / lam if lam > 0 else math.inf,
-            gap_order=_gap_order(frequencies, m, h),
+            circle_share=float(zoom.angles([last], h)[0] / np.pi + 1),
+            smallest_gap=None if values is None or m < 2 else float(np.diff(zoom.angles(values, h)).min() / np.pi),
+            resolution=float(zoom.resolution(last, h)),
+            best_resolution=1 / last if last > 0 else math.inf,
+            gap_order=zoom.separation(last, float(lam[m]), h, order=1).least_order if has_gap else None,
         )
         for h in zooms
     ]
-
-
-def _smallest_gap(lowest: Lowest, h: float) -> float | None:
-    if lowest.values is None or lowest.values.size < 2:
-        return None
-    return float(np.diff(zoom.angles(lowest.values, h)).min() / np.pi)
-
-
-def _gap_order(frequencies: Frequencies, m: int, h: float) -> int | None:
-    lam = frequencies.eigenvalues
-    if lam is None or m == lam.size or lam[m] - lam[m - 1] <= 1e-10 * lam[-1]:
-        return None
-    return zoom.separation(float(lam[m - 1]), float(lam[m]), h, order=1).least_order
 
 
 def zoom_table(rows: Sequence[ZoomRow]) -> Table:
