@@ -53,7 +53,6 @@ def row(name: str, h: float, lam: FloatArray) -> Document:
     """Say how one zoom spreads the marked frequencies and the others."""
     theta = zoom.angles(lam, h)
     last, following = lam[N_MARKED - 1 : N_MARKED + 1].tolist()
-    gap = zoom.separation(last, following, h, order=1)
     return {
         "name": name,
         "zoom": h,
@@ -61,8 +60,8 @@ def row(name: str, h: float, lam: FloatArray) -> Document:
         "marked_share": float((theta[N_MARKED - 1] - theta[0]) / np.pi),
         "positive_share": float((theta[N_MARKED - 1] - theta[1]) / np.pi),
         "others_angle": float(theta[-1] - theta[N_MARKED]),
-        "gap_angle": gap.angle,
-        "gap_order": gap.least_order,
+        "gap_angle": float(theta[N_MARKED] - theta[N_MARKED - 1]),
+        "gap_order": zoom.separating_order(last, following, h),
     }
 
 
@@ -77,7 +76,7 @@ def page(document: Document) -> Blocks:
         f"{document['eigenvalues'][-1]:.3g}. The frequency 0 stays at the left end whatever the zoom, and a large zoom "
         "leaves nothing but emptiness between it and the next; so the share is also given without it. The last column "
         "is the least order of a polynomial that is 1 at the last of the low frequencies, 0 at the next one, and "
-        "nowhere beyond ±1 on the circle (`cayleygsp.zoom.separation`).",
+        "nowhere beyond ±1 on the circle (`cayleygsp.zoom.separating_order`).",
         table_of("Frequencies on the half circle", COLUMNS, document["zooms"]),
     ]
 

@@ -1,17 +1,24 @@
-r"""The spectral density of a graph: the distribution of its eigenvalues, without computing them.
+r"""How the eigenvalues of a graph are distributed, without computing them all, and the lowest of them.
 
 The kernel polynomial method: moments :math:`\mu_m = \frac1n \mathrm{tr}\, T_m(\tilde\Delta)` are estimated by random
 probes, damped by Jackson's kernel, and summed to a smooth density. The eigenvalue 0 is there once for each component of
 the graph; it is counted, not estimated, and kept apart from the smooth part.
+
+The lowest positive eigenvalues come from a block of vectors that is improved by conjugate gradients behind a multigrid
+cycle (LOBPCG). By Courant and Fischer the k-th eigenvalue is at most the k-th Ritz value of any block; and as many
+eigenvalues as there are Ritz values lie within the norm of the block's residual of them. That no lower one was missed
+is not proved.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-from scipy import fft
+from scipy import fft, linalg, sparse
 
 from cayleygsp._typing import ArrayLike, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer
@@ -19,13 +26,16 @@ from cayleygsp.engine.recurrence import recurrence_dots
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.series import chebyshev_nodes
 
-__all__ = ["SpectralDensity", "count_zeros", "jackson_kernel", "null_vector", "spectral_density"]
+__all__ = ["SpectralDensity", "lowest_frequencies", "spectral_density"]
 
 # Graphs up to this size are decomposed, which is quicker than probes.
 EXACT_VERTICES = 500
 
 # Numbers in a block of probes that goes through the recurrence at once.
 _BLOCK_SIZE = 2**24
+
+# Vectors beyond the lowest frequencies asked for, which make the last of them converge, and the most rounds.
+_GUARD, _ROUNDS = 4, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,20 +202,8 @@ class SpectralDensity:
 
 
 def jackson_kernel(n_moments: int) -> FloatArray:
-    """Return Jackson's factors for the first M + 1 moments, which keep the density positive and its edges clean.
-
-    Parameters
-    ----------
-    n_moments : int
-        The highest moment M ≥ 1.
-
-    Examples
-    --------
-    >>> from cayleygsp.density import jackson_kernel
-    >>> jackson_kernel(3).round(3)
-    array([1.   , 0.809, 0.447, 0.138])
-    """
-    M = check_integer(n_moments, "n_moments", at_least=1)
+    """Return Jackson's factors for moments 0 … M ≥ 1, which keep the density positive and its edges clean."""
+    M = n_moments
     m, unit = np.arange(M + 1), np.pi / (M + 2)
     return ((M + 2 - m) * np.cos(unit * m) + np.sin(unit * m) / np.tan(unit)) / (M + 2)
 
@@ -277,48 +275,16 @@ def count_zeros(L: Laplacian) -> int:
 
     A normalized Laplacian that was given as a matrix does not tell the degrees behind it: if its null vectors are not
     known, 0 is returned, and nothing is claimed.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.density import count_zeros
-    >>> count_zeros(cg.laplacian([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
-    2
     """
-    v = null_vector(L)
+    v = _null_vector(L)
     return L.n_components if np.abs(L.matrix @ v).max() <= 1e-10 * L.lmax * v.max() else 0
 
 
-def null_vector(L: Laplacian) -> FloatArray:
-    """Return the positive vector whose parts on the components span the null space.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> cg.density.null_vector(cg.laplacian(cg.gallery.ring(4)))
-    array([1., 1., 1., 1.])
-    """
+def _null_vector(L: Laplacian) -> FloatArray:
+    """Return the positive vector whose parts on the components span the null space."""
     if L.kind == "combinatorial":
         return np.ones(L.n_vertices)
     return np.sqrt(np.where(L.degrees > 0, L.degrees, 1.0))
-
-
-def _zero_shares(L: Laplacian, f: FloatArray) -> FloatArray:
-    """Return the share of each signal, one per column, that lies in the null space."""
-    v = null_vector(L)
-    sizes = np.bincount(L.components, weights=v**2)
-    inner = np.stack([np.bincount(L.components, weights=v * column) for column in f.T])
-    return (inner**2 / sizes).sum(axis=1) / (f**2).sum(axis=0)
 
 
 def _exact_density(L: Laplacian, M: int) -> SpectralDensity:
@@ -344,29 +310,26 @@ def _estimated_density(L: Laplacian, M: int, n_probes: int, rng: np.random.Gener
     n_zero = count_zeros(L)
     if L.lmax == 0:
         mu, zeros = np.tile((-1.0) ** np.arange(M + 1), (n_probes, 1)), np.ones(n_probes)
-    else:
-        parts = []
-        for width in block_widths(L.n_vertices, n_probes):
-            f = rng.choice([-1.0, 1.0], size=(L.n_vertices, width))
-            parts.append((_probe_moments(L, M, f), _zero_shares(L, f) if n_zero else np.zeros(width)))
-        mu, zeros = (np.concatenate(part) for part in zip(*parts, strict=True))
-    density = SpectralDensity(mu, zeros, L.lmax, np.zeros(1), np.ones(1), False, L.n_vertices, n_zero, 0.0)
-    if L.lmax == 0:
-        return density
-    nodes, weights = _quadrature(density)
-    return replace(density, nodes=nodes, weights=weights)
-
-
-def _quadrature(density: SpectralDensity) -> tuple[FloatArray, FloatArray]:
-    """Return 0 with the share of zeros, and Chebyshev points with the smooth density, ascending."""
-    M = density.n_moments
-    nodes = chebyshev_nodes(2 * (M + 1), density.lmax)
+        return SpectralDensity(mu, zeros, L.lmax, np.zeros(1), np.ones(1), False, L.n_vertices, n_zero, 0.0)
+    v = _null_vector(L)
+    sizes = np.bincount(L.components, weights=v**2)
+    moments, zero_shares = [], []
+    for width in block_widths(L.n_vertices, n_probes):
+        f = rng.choice([-1.0, 1.0], size=(L.n_vertices, width))
+        moments.append(_probe_moments(L, M, f))
+        inner = np.stack([np.bincount(L.components, weights=v * column) for column in f.T])
+        zero_shares.append((inner**2 / sizes).sum(axis=1) / L.n_vertices if n_zero else np.zeros(width))
+    mu, zeros = np.concatenate(moments), np.concatenate(zero_shares)
+    # zeros apart, the quadrature has Chebyshev points with the smooth density
+    nodes = chebyshev_nodes(2 * (M + 1), L.lmax)
+    density = SpectralDensity(mu, zeros, L.lmax, nodes, np.ones(1), False, L.n_vertices, n_zero, 0.0)
     damped = np.zeros(nodes.size)
     damped[: M + 1] = jackson_kernel(M) * density._positive_moments().mean(axis=0)
     weights = np.maximum(fft.dct(damped, type=3) / nodes.size, 0.0)
     total = weights.sum()
     weights *= (1 - density.zero_share) / total if total > 0 else 0.0
-    return np.append(0.0, nodes[::-1]), np.append(density.zero_share, weights[::-1])
+    nodes, weights = np.append(0.0, nodes[::-1]), np.append(density.zero_share, weights[::-1])
+    return replace(density, nodes=nodes, weights=weights)
 
 
 def block_widths(n_vertices: int, n_probes: int) -> Iterator[int]:
@@ -386,3 +349,90 @@ def _probe_moments(L: Laplacian, M: int, f: FloatArray) -> FloatArray:
     mu[2::2] = 2 * dots[: M // 2, 0] - 1
     mu[3::2] = 2 * dots[1:, 1] - mu[1]
     return mu.T
+
+
+def lowest_frequencies(
+    L: Laplacian, n_lowest: int, rng: np.random.Generator | int | None = None
+) -> tuple[FloatArray, float, Literal["exact", "at most"]]:
+    """Return the lowest eigenvalues, without an eigendecomposition if the graph is large.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    n_lowest : int
+        From 1 to the number of vertices; some hundred at most if the eigenbasis has not been computed.
+    rng : numpy.random.Generator or int, optional
+        For the vectors to start from.
+
+    Returns
+    -------
+    values : numpy.ndarray, shape (n_lowest,)
+        Ascending; zeros are counted.
+    residual : float
+        There are as many eigenvalues within this of the values.
+    certificate : {"exact", "at most"}
+        Whether these are the lowest eigenvalues to within the residual, or the k-th lowest is proved not to be above
+        the k-th value and nothing more.
+
+    Examples
+    --------
+    >>> import cayleygsp as cg
+    >>> values, _, certificate = cg.density.lowest_frequencies(cg.laplacian(cg.gallery.grid(40)), 4, rng=0)
+    >>> values.round(4), certificate
+    (array([0.    , 0.0062, 0.0062, 0.0123]), 'at most')
+    """
+    m = check_integer(n_lowest, "n_lowest", at_least=1)
+    if m > L.n_vertices:
+        raise ValueError(f"`n_lowest` must be at most the number of vertices {L.n_vertices}, got {m}")
+    n_zero = count_zeros(L)
+    if m <= n_zero:
+        return np.zeros(m), 0.0, "exact"
+    if L.has_eigenbasis or L.n_vertices < 5 * (m + _GUARD):
+        lam = np.clip(L.eigenvalues[:m], 0.0, None)
+        lam[:n_zero] = 0.0
+        return lam, L.eigenbasis.residual, "exact"
+    Y = np.zeros((L.n_vertices, n_zero))  # an orthonormal basis of the null space
+    if n_zero:
+        Y[np.arange(L.n_vertices), L.components] = _null_vector(L)
+        Y /= np.linalg.norm(Y, axis=0)
+    theta, residual = _ritz(L, m - n_zero, Y, np.random.default_rng(rng))
+    return np.append(np.zeros(n_zero), theta), residual, "at most"
+
+
+def _ritz(L: Laplacian, k: int, Y: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
+    """Return k Ritz values on the complement of Y, never below the eigenvalues, and the norm of their residual."""
+    from pyamg import smoothed_aggregation_solver  # slow to load
+    from scipy.sparse.linalg import lobpcg
+
+    width = min(k + _GUARD, L.n_vertices - Y.shape[1])
+    X = rng.standard_normal((L.n_vertices, width))
+    shift = 1e-3 * float(L.diagonal[L.diagonal > 0].min())
+    # A is as good a preconditioner as L, and not singular
+    A = sparse.csr_matrix(L.matrix + shift * sparse.eye_array(L.n_vertices))
+    A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
+    # plain aggregation stays sparse on random graphs, and needs no random vectors: the same seed gives the same numbers
+    sweep = ("gauss_seidel", {"sweep": "symmetric"})
+    hierarchy = smoothed_aggregation_solver(
+        A, symmetry="symmetric", smooth=None, presmoother=sweep, postsmoother=sweep, max_coarse=200
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it did not converge is seen by the residual
+        _, X = lobpcg(
+            L.matrix,
+            X,
+            M=hierarchy.aspreconditioner(),
+            Y=Y if Y.size else None,
+            tol=1e-6 * L.lmax,
+            maxiter=_ROUNDS,
+            largest=False,
+        )
+    X = np.asarray(X) - Y @ (Y.T @ X)
+    X = linalg.qr(X, mode="economic", check_finite=False)[0]
+    LX = L.matrix @ X
+    H = X.T @ LX
+    theta, S = linalg.eigh((H + H.T) / 2, check_finite=False)
+    theta, S = theta[:k], S[:, :k]
+    residual = float(np.linalg.norm(LX @ S - (X @ S) * theta))
+    rounding = 8 * float(np.finfo(np.float64).eps) * (L.rounding_norm + L.n_vertices**0.5 * L.lmax)
+    return theta + rounding, residual + rounding

@@ -9,15 +9,14 @@ get the room.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from cayleygsp._typing import ArrayLike, FloatArray
-from cayleygsp._validation import check_eigenvalues, check_integer, check_positive, check_real
+from cayleygsp._validation import check_eigenvalues, check_positive, check_real
 from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle
 
-__all__ = ["Separation", "angles", "best_zoom", "resolution", "separating_polynomial", "separation"]
+__all__ = ["angles", "best_zoom", "resolution", "separating_order", "separating_polynomial"]
 
 # No polynomial of a higher order is made to tell two frequencies apart.
 _MAX_ORDER = 10**6
@@ -49,8 +48,15 @@ def angles(eigenvalues: ArrayLike, zooms: ArrayLike) -> FloatArray:
     lam = check_eigenvalues(eigenvalues)
     if lam.ndim != 1:
         raise ValueError(f"`eigenvalues` must have shape (n,), got {lam.shape}")
-    h = _check_zooms(zooms)
-    return cayley_angle(h[..., None] * lam)
+    h = np.asarray(zooms)
+    if h.dtype.kind not in "biuf":
+        raise TypeError(f"`zooms` must be real numbers, got dtype {h.dtype}")
+    if h.ndim > 1:
+        raise ValueError(f"`zooms` must be a number or have shape (m,), got {h.shape}")
+    bad = h[~(np.isfinite(h) & (h > 0))]
+    if bad.size:
+        raise ValueError(f"`zooms` must be positive and finite, got {bad[0]}")
+    return cayley_angle(h.astype(np.float64)[..., None] * lam)
 
 
 def resolution(eigenvalues: ArrayLike, zoom: float) -> FloatArray:
@@ -120,33 +126,8 @@ def best_zoom(low: float, high: float) -> float:
     return h
 
 
-@dataclass(frozen=True)
-class Separation:
-    r"""How well polynomials of one order separate two frequencies at one zoom.
-
-    Attributes
-    ----------
-    angle : float
-        Distance of the two frequencies on the circle, in radians.
-    ratio : float
-        Order times angle over π/2: at least 1 if, and only if, the order is enough.
-    least_order : int
-        The least order that is enough at this zoom.
-
-    Examples
-    --------
-    >>> from cayleygsp import zoom
-    >>> zoom.separation(1.0, 3.0, zoom=1 / 3**0.5, order=2).least_order  # angles π/3 apart
-    2
-    """
-
-    angle: float
-    ratio: float
-    least_order: int
-
-
-def separation(first: float, second: float, zoom: float, order: int) -> Separation:
-    r"""Return how well order r separates two frequencies: 1 at the one, 0 at the other, within ±1 on the circle.
+def separating_order(first: float, second: float, zoom: float) -> int:
+    r"""Return the least order that separates two frequencies: 1 at the one, 0 at the other, within ±1 on the circle.
 
     Parameters
     ----------
@@ -154,13 +135,6 @@ def separation(first: float, second: float, zoom: float, order: int) -> Separati
         Two different frequencies ≥ 0.
     zoom : float
         The spectral zoom h > 0.
-    order : int
-        The order r ≥ 1.
-
-    Returns
-    -------
-    Separation
-        The distance of the angles, its ratio to what the order resolves, and the least order that is enough.
 
     Notes
     -----
@@ -176,18 +150,16 @@ def separation(first: float, second: float, zoom: float, order: int) -> Separati
     Examples
     --------
     >>> from cayleygsp import zoom
-    >>> near = zoom.separation(1.0, 1.5, zoom=1.0, order=2)
-    >>> round(near.ratio, 2), near.least_order
-    (0.5, 4)
+    >>> zoom.separating_order(1.0, 3.0, zoom=1 / 3**0.5)  # angles π/3 apart
+    2
     """
     angle = _angle_between(first, second, zoom)
-    r = check_integer(order, "order", at_least=1)
     with np.errstate(over="ignore"):
         least = np.pi / 2 / np.float64(angle)
     if not least < 2.0**53:
         raise ValueError(f"`first` and `second` must differ by more than rounding, got {first!r} and {second!r}")
     # π/2 over the angle, both rounded, may lie just above the whole number that it is
-    return Separation(angle, r * angle / (np.pi / 2), max(int(np.ceil(least * (1 - 1e-14))), 1))
+    return max(int(np.ceil(least * (1 - 1e-14))), 1)
 
 
 def separating_polynomial(first: float, second: float, zoom: float) -> CayleyPolynomial:
@@ -195,7 +167,7 @@ def separating_polynomial(first: float, second: float, zoom: float) -> CayleyPol
 
     With :math:`\varphi = \theta - \theta_1` it is :math:`a\cos(r\varphi) + 1 - a`, the mean a being such that it is
     zero at the second angle. That needs :math:`\pi/2 \le r\,|\theta_2 - \theta_1| \le \pi` for 1/2 ≤ a ≤ 1, and the
-    least order that :func:`separation` asks for has it.
+    order of :func:`separating_order` has it.
 
     Parameters
     ----------
@@ -211,29 +183,16 @@ def separating_polynomial(first: float, second: float, zoom: float) -> CayleyPol
     >>> p.order, p([1.0, 1.5]).round(12) + 0.0
     (4, array([1., 0.]))
     """
-    pair = separation(first, second, zoom, order=1)
-    r = pair.least_order
+    r = separating_order(first, second, zoom)
     if r > _MAX_ORDER:
         raise ValueError(
             f"`first` and `second` must be further apart: order {r:.3g} would be needed, got {first} and {second}"
         )
-    a = 1 / (1 - np.cos(r * pair.angle))
+    a = 1 / (1 - np.cos(r * _angle_between(first, second, zoom)))
     c = np.zeros(r + 1, dtype=np.complex128)
     c[0] = 1 - a
     c[r] = a / 2 * np.exp(-1j * r * cayley_angle(zoom * float(first)))
     return CayleyPolynomial(c, zoom)
-
-
-def _check_zooms(zooms: ArrayLike) -> FloatArray:
-    h = np.asarray(zooms)
-    if h.dtype.kind not in "biuf":
-        raise TypeError(f"`zooms` must be real numbers, got dtype {h.dtype}")
-    if h.ndim > 1:
-        raise ValueError(f"`zooms` must be a number or have shape (m,), got {h.shape}")
-    if not (np.isfinite(h) & (h > 0)).all():
-        bad = h.reshape(-1)[~(np.isfinite(h) & (h > 0)).reshape(-1)][0]
-        raise ValueError(f"`zooms` must be positive and finite, got {bad}")
-    return h.astype(np.float64)
 
 
 def _angle_between(first: float, second: float, zoom: float) -> float:

@@ -79,6 +79,10 @@ def test_quadrature_is_a_distribution_and_keeps_damped_moments(L, seed):
             assert_allclose(damped, expected, atol=1e-12)
 
 
+def test_jacksons_kernel_has_its_published_factors():
+    assert_allclose(jackson_kernel(3), [1.0, 0.809, 0.447, 0.138], atol=5e-4)
+
+
 @given(L=laplacians(), seed=st.integers(0, 100))
 def test_zeros_are_counted_and_not_estimated(L, seed):
     lam = eigenpairs(L)[0]

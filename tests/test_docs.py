@@ -178,7 +178,7 @@ def test_tests_that_the_theory_names_are_there():
 
 MODULES = [
     *(f"cayleygsp.{name}" for name in cg.__all__ if name.islower() and find_spec(f"cayleygsp.{name}") is not None),
-    *("cayleygsp", "cayleygsp.io", "cayleygsp.lowest", "cayleygsp.plotting.tasks"),
+    *("cayleygsp", "cayleygsp.io", "cayleygsp.plotting.tasks"),
 ]
 
 

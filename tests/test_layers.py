@@ -37,7 +37,7 @@ LAYERS = (
     {"responses"},
     {"bounds"},
     {"methods"},
-    {"density", "lowest", "design", "zoom", "coarsening"},
+    {"density", "design", "zoom", "coarsening"},
     {"filters"},
     {"distributed"},
     {"tasks"},
@@ -119,9 +119,9 @@ from cayleygsp import FilterBank, design
 from cayleygsp.cli import app, main
 def later():
     import_module("cayleygsp.density")
-    importlib.import_module("cayleygsp.lowest")
+    importlib.import_module("cayleygsp.coarsening")
 """
-    expected = {"zoom", "filters", "design", "cli.app", "cli", "density", "lowest"}
+    expected = {"zoom", "filters", "design", "cli.app", "cli", "density", "coarsening"}
     assert {home(one).partition(".")[2] for one in read_imports(ast.parse(text))} == expected
 
 

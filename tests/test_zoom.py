@@ -78,7 +78,7 @@ def test_band_from_zero_gets_half_of_the_half_circle(high):
 
 @given(p=cayley_polynomials(max_order=8), lam=st.tuples(frequencies, frequencies))
 def test_no_polynomial_changes_faster_than_its_order_allows(p, lam):
-    """The inequality of Bernstein and Szegő behind `separation`, over the whole circle."""
+    """The inequality of Bernstein and Szegő behind `separating_order`, over the whole circle."""
     gain = np.abs(on_the_circle(p)).max() * (1 + 1e-4)  # sampled 500 times a wave or more
     change = np.abs(np.diff(np.arcsin(p(np.array(lam)) / gain)))[0]
     distance = np.abs(np.diff(cgz.angles(lam, p.zoom)))[0]
@@ -88,19 +88,19 @@ def test_no_polynomial_changes_faster_than_its_order_allows(p, lam):
 @given(first=frequencies, second=frequencies, h=zooms)
 def test_least_order_is_enough(first, second, h):
     assume(abs(first - second) >= 1e-3 * (1 + h * max(first, second) ** 2))
-    found = cgz.separation(first, second, h, 1)
     p = cgz.separating_polynomial(first, second, h)
-    assert p.order == found.least_order
+    assert p.order == cgz.separating_order(first, second, h)
     assert_allclose(p([first, second]), [1, 0], atol=1e-9 * p.order)
     assert abs(p.coeffs[0]) + 2 * np.abs(p.coeffs[1:]).sum() <= 1 + 1e-12  # bounds it on the whole circle
 
 
-@given(first=frequencies, second=frequencies, h=zooms, order=st.integers(1, 40))
-def test_ratio_says_whether_the_order_is_enough(first, second, h, order):
+@given(first=frequencies, second=frequencies, h=zooms)
+def test_least_order_is_the_first_whose_waves_fit_into_the_angle(first, second, h):
     assume(abs(first - second) >= 1e-6 * (1 + h * max(first, second) ** 2))
-    found = cgz.separation(first, second, h, order)
-    assert_allclose(found.angle, np.abs(np.diff(cgz.angles([first, second], h)))[0], atol=1e-12)
-    assert (found.ratio >= 1 - 1e-13) == (order >= found.least_order)
+    angle = np.abs(np.diff(cgz.angles([first, second], h)))[0]
+    least = cgz.separating_order(first, second, h)
+    assert (least - 1) * angle <= np.pi / 2 + 1e-12 * least
+    assert least * angle >= np.pi / 2 - 1e-12 * least
 
 
 def test_one_order_less_than_the_least_cannot_separate():
@@ -108,7 +108,7 @@ def test_one_order_less_than_the_least_cannot_separate():
     from scipy.optimize import linprog
 
     first, second, h = 1.0, 1.5, 1.0
-    least = cgz.separation(first, second, h, 1).least_order
+    least = cgz.separating_order(first, second, h)
     reached = {}
     for r in (least - 1, least):
         j = np.arange(1, r + 1)
@@ -142,10 +142,9 @@ def test_one_order_less_than_the_least_cannot_separate():
         (lambda: cgz.resolution([1.0], -1), ValueError, "`zoom` must be positive and finite, got -1"),
         (lambda: cgz.best_zoom(2, 1), ValueError, "`low` must be at least 0 and below `high` = 1, got 2"),
         (lambda: cgz.best_zoom(-1, 1), ValueError, "`low` must be at least 0"),
-        (lambda: cgz.separation(1, 1, 1, 1), ValueError, "must be different frequencies, got 1 twice"),
-        (lambda: cgz.separation(-1, 1, 1, 1), ValueError, "`first` must be at least 0 and finite, got -1"),
-        (lambda: cgz.separation(0, 1, 1, 0), ValueError, "`order` must be at least 1, got 0"),
-        (lambda: cgz.separation(1e9, 1e9 + 1e-6, 1e6, 1), ValueError, "must differ by more than rounding"),
+        (lambda: cgz.separating_order(1, 1, 1), ValueError, "must be different frequencies, got 1 twice"),
+        (lambda: cgz.separating_order(-1, 1, 1), ValueError, "`first` must be at least 0 and finite, got -1"),
+        (lambda: cgz.separating_order(1e9, 1e9 + 1e-6, 1e6), ValueError, "must differ by more than rounding"),
     ],
 )
 def test_what_cannot_be_is_refused(call, error, message):
@@ -155,6 +154,6 @@ def test_what_cannot_be_is_refused(call, error, message):
 
 def test_what_overflows_or_cannot_be_told_apart_is_refused():
     with pytest.raises(ValueError, match="`zoom` times the frequencies must be finite"):
-        cgz.separation(1e200, 2e200, zoom=1e200, order=1)
+        cgz.separating_order(1e200, 2e200, zoom=1e200)
     with pytest.raises(ValueError, match="must be further apart"):
         cgz.separating_polynomial(1.0, 1.0 + 1e-13, 1.0)

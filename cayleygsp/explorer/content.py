@@ -15,11 +15,11 @@ from cayleygsp._text import printable
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_integer, check_positive, check_vertex
 from cayleygsp.bounds.contraction import row_rounding
+from cayleygsp.density import lowest_frequencies
 from cayleygsp.explorer.layout import force_layout
 from cayleygsp.explorer.presets import PRESETS, preset_coefficients
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.lowest import lowest_frequencies
 from cayleygsp.report.frequencies import find_frequencies
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
@@ -283,7 +283,7 @@ def shown_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None
         lam = np.maximum(lam, 0.0)
     else:
         frequencies = find_frequencies(L, rng)
-        lowest = lowest_frequencies(L, _LOWEST, rng).values
+        lowest = lowest_frequencies(L, _LOWEST, rng)[0]
         shares = (_LOWEST + (np.arange(_POINTS) + 0.5) * (L.n_vertices - _LOWEST) / _POINTS) / L.n_vertices
         lam = np.append(lowest, np.maximum(frequencies.at_shares(shares), lowest[-1]))
     return ShownFrequencies(lam, "exact" if lam.size == L.n_vertices else "estimated", _start_zoom(lam, L.lmax))

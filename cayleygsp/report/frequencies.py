@@ -10,9 +10,8 @@ import numpy as np
 from cayleygsp._format import format_at_most
 from cayleygsp._html import Picture, Section, Table, new_figure
 from cayleygsp._typing import ArrayLike, FloatArray
-from cayleygsp.density import SpectralDensity, spectral_density
+from cayleygsp.density import SpectralDensity, lowest_frequencies, spectral_density
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.lowest import lowest_frequencies
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,8 +74,8 @@ class Frequencies:
         if n_lowest <= self.n_zero:
             return Lowest(0.0, np.zeros(n_lowest), "exact")
         if self.n_vertices <= LOWEST_VERTICES and n_lowest <= LOWEST_COUNT:
-            computed = lowest_frequencies(self.laplacian, n_lowest, rng=0)
-            return Lowest(float(computed.values[-1]), computed.values, computed.certificate)
+            values, _, certificate = lowest_frequencies(self.laplacian, n_lowest, rng=0)
+            return Lowest(float(values[-1]), values, certificate)
         return Lowest(float(self.at_shares(n_lowest / self.n_vertices)), None, "about")
 
     def at_shares(self, shares: ArrayLike) -> FloatArray:

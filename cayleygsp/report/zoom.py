@@ -63,7 +63,7 @@ def zoom_rows(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -
             smallest_gap=None if values is None or m < 2 else float(np.diff(zoom.angles(values, h)).min() / np.pi),
             resolution=float(zoom.resolution(last, h)),
             best_resolution=1 / last if last > 0 else math.inf,
-            gap_order=zoom.separation(last, float(lam[m]), h, order=1).least_order if has_gap else None,
+            gap_order=zoom.separating_order(last, float(lam[m]), h) if has_gap else None,
         )
         for h in zooms
     ]

@@ -25,7 +25,6 @@ MODULES = {
     "cayleygsp.bounds": "Error bounds",
     "cayleygsp.localization": "Localization",
     "cayleygsp.density": "Spectral density",
-    "cayleygsp.lowest": "Lowest frequencies",
     "cayleygsp.coarsening": "Coarsening",
     "cayleygsp.gallery": "Built-in graphs",
     "cayleygsp.io": "Files",

@@ -27,7 +27,7 @@ def test_zoom_rows_match_the_definitions(small):
         angle = np.angle(cg.cayley_transform(row.zoom * lam[14]))
         assert row.circle_share == pytest.approx((angle + np.pi) / np.pi)
         assert row.frequency == pytest.approx(lam[14])
-        assert row.gap_order == cg.zoom.separation(lam[14], lam[15], row.zoom, 1).least_order
+        assert row.gap_order == cg.zoom.separating_order(lam[14], lam[15], row.zoom)
         assert row.resolution <= row.best_resolution * (1 + 1e-12)
 
 
