@@ -12,7 +12,7 @@ CORE := .venv-core
 OLDEST := .venv-oldest
 CORE_TOOLS := pytest pytest-xdist hypothesis
 # the core alone: not what needs torch, or Dask, METIS and pyarrow
-CORE_TESTS := $(addprefix --ignore=tests/,nn analysis distributed cli/test_cluster.py)
+CORE_TESTS := $(addprefix --ignore=tests/,nn analysis distributed cli/test_filter_cluster.py)
 CORE_TESTS += $(addprefix --ignore=cayleygsp/,nn distributed)
 # doctests print as the current versions of numpy do; networkx 3.2 warns where there is no pandas
 OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" -W ignore::ImportWarning tests
