@@ -32,17 +32,16 @@ from cayleygsp.responses.series import chebyshev_coefficients, chebyshev_nodes
 
 __all__ = [
     "Decay",
-    "DecayBound",
-    "DecayFit",
     "chebyshev_of_same_order",
     "decay_curve",
     "fit_decay",
     "hops",
-    "jacobi_support",
-    "jacobi_tails",
     "mass_outside",
     "theorem_4",
 ]
+
+# A mass is a ratio of sums of squares: below this rounding may have made it.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +56,6 @@ class DecayFit:
         Share of the variance of the logarithms that the line explains; NaN if there is none.
     n_points : int
         Masses above the floor.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> fit = cg.localization.fit_decay([1.0, 0.5, 0.25, 0.125])
-    >>> round(fit.gamma, 6), round(fit.r_squared, 6)
-    (0.5, 1.0)
     """
 
     c: float
@@ -87,14 +79,6 @@ class DecayBound(ShortRepr):
         order (see :func:`decay_curve`), and where a proved curve, or 1, lies below it.
     c, gamma : float or None
         Theorem 4's constants; of several vertices, c is the mean.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> g = cg.CayleyFilter(cg.gallery.ring(40), cg.CayleyPolynomial([0.5, -0.25], zoom=1.0), tol=1e-10)
-    >>> bound = cg.localization.decay_curve(g, vertices=0).bound("series")
-    >>> bound.name, bool(bound.valid.all())
-    ('series', True)
     """
 
     name: str
@@ -123,9 +107,9 @@ class Decay(ShortRepr):
         How far the masses may be off by the error of the method that applied the filter, rounding included; what is
         not above it is not fitted.
     fit : DecayFit
-        The exponential through the masses above the floor.
+        The exponential through the masses above the floor: ``c``, ``gamma``, ``r_squared`` and ``n_points``.
     bounds : tuple of DecayBound
-        Those that there are for this filter and p.
+        Those that there are for this filter and p, each with ``name``, ``mass`` and ``valid``, where it is proved.
 
     Examples
     --------
@@ -155,11 +139,6 @@ class Decay(ShortRepr):
     def bound(self, name: str) -> DecayBound | None:
         """Return the curve of that name, or None if there is none for this filter and p."""
         return next((bound for bound in self.bounds if bound.name == name), None)
-
-
-def relative(value: Any, norm: float) -> Any:
-    """Divide by the norm of a localized filter; one that is zero has no mass anywhere."""
-    return value / norm if norm else value * 0.0
 
 
 def hops(graph: GraphLike, vertex: int) -> Array:
@@ -202,29 +181,6 @@ def hops(graph: GraphLike, vertex: int) -> Array:
     return distance
 
 
-def jacobi_support(order: int, n_iter: int) -> int:
-    """Return how many hops the Jacobi scheme reaches: r (K + 1), K sweeps and a start vector for each power.
-
-    Parameters
-    ----------
-    order : int
-        r ≥ 1.
-    n_iter : int
-        K ≥ 0.
-
-    Examples
-    --------
-    >>> from cayleygsp import localization
-    >>> localization.jacobi_support(order=3, n_iter=4)
-    15
-    """
-    return check_integer(order, "order", at_least=1) * (check_integer(n_iter, "n_iter", at_least=0) + 1)
-
-
-# A mass is a ratio of sums of squares: below this rounding may have made it.
-ROUNDING = 1e-15
-
-
 def mass_outside(
     filter: GraphFilter, vertices: int | Sequence[int], p: float = 2, *, n_hops: int | None = None
 ) -> FloatArray:
@@ -263,19 +219,35 @@ def mass_outside(
     >>> localization.mass_outside(g, 0).round(3)
     array([0.62 , 0.277, 0.   , 0.   , 0.   ])
     """
-    check_filter(filter)
-    p = check_p(p)
-    chosen = check_vertices(vertices, filter.n_vertices)
-    n_hops = None if n_hops is None else check_integer(n_hops, "n_hops", at_least=0)
+    p, chosen, n_hops = _checked(filter, vertices, p, n_hops)
     rows = []
     for vertex in chosen:
-        masses = mass_beyond(filter.localize(vertex), hops(filter.laplacian, vertex), p)
-        rows.append(masses / masses[0] if masses[0] else masses)
-    table = stack([row[1:] for row in rows], n_hops)
+        masses = _mass_beyond(filter.localize(vertex), hops(filter.laplacian, vertex), p)
+        rows.append(_relative(masses[1:], masses[0]))
+    table = _stack(rows, n_hops)
     return table if np.ndim(vertices) else table[0]
 
 
-def mass_beyond(y: Array, distance: Array, p: float) -> FloatArray:
+def _checked(filter: Any, vertices: Any, p: Any, n_hops: int | None) -> tuple[float, list[int], int | None]:
+    """Return p as a float, the vertices as a list, and the hops, where the filter is one."""
+    if not isinstance(filter, GraphFilter):
+        raise TypeError(f"`filter` must be a graph filter, got {type(filter).__name__}")
+    number = check_real(p, "p")
+    if not number >= 1:
+        raise ValueError(f"`p` must be at least 1, got {p!r}")
+    given = list(vertices) if np.ndim(vertices) else [vertices]
+    if not given:
+        raise ValueError("`vertices` must hold at least one vertex, got none")
+    chosen = [check_vertex(vertex, filter.n_vertices) for vertex in given]
+    return number, chosen, None if n_hops is None else check_integer(n_hops, "n_hops", at_least=0)
+
+
+def _relative(value: Any, norm: float) -> Any:
+    """Divide by the norm of a localized filter; one that is zero has no mass anywhere."""
+    return value / norm if norm else value * 0.0
+
+
+def _mass_beyond(y: Array, distance: Array, p: float) -> FloatArray:
     """Return the norm of all of ``y``, and of what is outside 0, 1, … hops, up to the farthest vertex."""
     level = np.where(distance < 0, distance.max() + 1, distance)  # what cannot be reached is beyond everything
     size = np.abs(y.astype(np.float64))
@@ -293,43 +265,13 @@ def mass_beyond(y: Array, distance: Array, p: float) -> FloatArray:
     return norms[: int(distance.max()) + 2]
 
 
-def stack(rows: list[FloatArray], n_hops: int | None) -> FloatArray:
+def _stack(rows: list[FloatArray], n_hops: int | None) -> FloatArray:
     """Return the curves as rows of one length; beyond its end a curve stays as it is."""
     longest = max(row.size for row in rows) if n_hops is None else n_hops + 1
     return np.array([np.append(row, np.full(max(longest - row.size, 0), row[-1]))[:longest] for row in rows])
 
 
-def localize(filter: GraphFilter, vertex: int) -> tuple[Array, float]:
-    """Return the filter seen from a vertex, and a bound of its error in the 2-norm."""
-    delta = np.zeros(filter.n_vertices)
-    delta[vertex] = 1.0
-    y, info = filter.filter(delta, return_info=True)
-    return y, float(np.max(info.error_bound))
-
-
-def check_filter(filter: Any) -> None:
-    """Reject anything but a graph filter."""
-    if not isinstance(filter, GraphFilter):
-        raise TypeError(f"`filter` must be a graph filter, got {type(filter).__name__}")
-
-
-def check_p(p: Any) -> float:
-    """Return ``p`` as a float if it is at least 1."""
-    number = check_real(p, "p")
-    if not number >= 1:
-        raise ValueError(f"`p` must be at least 1, got {p!r}")
-    return number
-
-
-def check_vertices(vertices: Any, n_vertices: int) -> list[int]:
-    """Return vertices as a list, each checked."""
-    given = list(vertices) if np.ndim(vertices) else [vertices]
-    if not given:
-        raise ValueError("`vertices` must hold at least one vertex, got none")
-    return [check_vertex(vertex, n_vertices) for vertex in given]
-
-
-def mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: FloatArray, p: float) -> list[DecayBound]:
+def _mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: FloatArray, p: float) -> list[DecayBound]:
     """Return the proved bounds of the mass outside k hops."""
     L, response = filter.laplacian, filter.response
     tails, proved = bounds.series_tails(L, response, k.size)
@@ -337,11 +279,11 @@ def mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: Float
     form = response.cayley_form
     if form is None:
         return [series]
-    jacobi = DecayBound("jacobi", factors * jacobi_tails(L, form, k), np.full(k.size, True))
+    jacobi = DecayBound("jacobi", factors * _jacobi_tails(L, form, k), np.full(k.size, True))
     if p != 2:
         return [jacobi, series]
     decay = theorem_4(L, form)
-    c = float(np.mean([relative(decay[0], norm) for norm in norms]))
+    c = float(np.mean([_relative(decay[0], norm) for norm in norms]))
     printed = c * decay[1] ** k
     least = np.minimum(np.minimum(jacobi.mass, np.where(series.valid, series.mass, np.inf)), 1.0)
     valid = (k % form.order == 0) | (printed >= least)
@@ -363,19 +305,11 @@ def theorem_4(L: Laplacian, p: CayleyPolynomial) -> tuple[float, float]:
     return 4 * M, float(bounds.kappa(L, p.zoom) ** (1 / p.order))
 
 
-def jacobi_tails(L: Laplacian, p: CayleyPolynomial, k: Array) -> FloatArray:
+def _jacobi_tails(L: Laplacian, p: CayleyPolynomial, k: Array) -> FloatArray:
     r"""Bound the 2-norm outside k hops by :math:`2\sum_j |c_j| \min(1, (1 + a_j)^j - 1)`.
 
     :math:`a_j \ge \|J^{\lfloor k/j \rfloor}\|_2`: the j-th power approximated by :math:`\lfloor k/j \rfloor - 1` sweeps
     does not leave the k hops. Where k < j there is nothing but that C(hΔ) is unitary.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import cayleygsp as cg
-    >>> L, p = cg.laplacian(cg.gallery.ring(16)), cg.CayleyPolynomial([0.5, -0.25], zoom=0.5)
-    >>> cg.localization.jacobi_tails(L, p, np.array([0, 2, 4])).round(4)  # 2 |c_1| min(1, κ^k)
-    array([0.5  , 0.25 , 0.125])
     """
     total = np.zeros(k.size)
     condition, rate = bounds.jacobi_condition(L, p.zoom), bounds.jacobi_factor(L, p.zoom)
@@ -440,25 +374,26 @@ def decay_curve(
     >>> bool((curve.mass <= curve.bound("series").mass + curve.floor).all())
     True
     """
-    check_filter(filter)
-    p = check_p(p)
-    chosen = check_vertices(vertices, filter.n_vertices)
-    n_hops = None if n_hops is None else check_integer(n_hops, "n_hops", at_least=0)
-    given = None if floor is None else _check_floor(floor)
+    p, chosen, n_hops = _checked(filter, vertices, p, n_hops)
+    if floor is not None and not check_real(floor, "floor") >= 0:
+        raise ValueError(f"`floor` must not be negative, got {floor!r}")
     L = filter.laplacian
+    wider = max(1 / p - 0.5, 0.0)  # what is outside of N vertices has a p-norm of at most N to this times its 2-norm
     masses, norms, floors, crowds = [], [], [], []
     for vertex in chosen:
-        y, error = localize(filter, vertex)
+        y, info = filter.filter(np.eye(1, L.n_vertices, vertex)[0], return_info=True)
         distance = hops(L, vertex)
-        absolute = mass_beyond(y, distance, p)
-        masses.append(absolute[1:] / absolute[0] if absolute[0] else absolute[1:])
+        absolute = _mass_beyond(y, distance, p)
+        masses.append(_relative(absolute[1:], absolute[0]))
         norms.append(float(absolute[0]))
-        floors.append(relative(2 * error * L.n_vertices ** max(1 / p - 0.5, 0.0), absolute[0]) + ROUNDING)
+        floors.append(_relative(2 * float(np.max(info.error_bound)) * L.n_vertices**wider, absolute[0]) + _ROUNDING)
         outside = np.cumsum(np.bincount(distance[distance >= 0])[::-1])[::-1]
         crowds.append(np.append(outside[1:], 0.0))
-    mass = stack(masses, n_hops).mean(axis=0)
-    factors = _norm_factors(stack(crowds, n_hops), np.array(norms), p)
-    level = float(np.mean(floors)) if given is None else given
+    mass = _stack(masses, n_hops).mean(axis=0)
+    level = float(np.mean(floors)) if floor is None else float(floor)
+    N = _stack(crowds, n_hops)
+    factors = np.where(N > 0, np.maximum(N, 1) ** wider, 0.0)
+    factors = np.array([_relative(row, norm) for row, norm in zip(factors, norms, strict=True)]).mean(axis=0)
     k = np.arange(mass.size)
     return Decay(
         hops=k,
@@ -467,7 +402,7 @@ def decay_curve(
         norm=float(np.mean(norms)),
         floor=level,
         fit=fit_decay(mass, level),
-        bounds=tuple(mass_bounds(filter, k, factors, np.array(norms), p)),
+        bounds=tuple(_mass_bounds(filter, k, factors, np.array(norms), p)),
     )
 
 
@@ -522,7 +457,8 @@ def chebyshev_of_same_order(filter: GraphFilter, order: int | None = None) -> Ch
     >>> [int((localization.mass_outside(f, 0) > 1e-3).sum()) for f in (other, g)]
     [3, 19]
     """
-    check_filter(filter)
+    if not isinstance(filter, GraphFilter):
+        raise TypeError(f"`filter` must be a graph filter, got {type(filter).__name__}")
     if order is None:
         order = getattr(filter.response, "order", None)
         if order is None:
@@ -531,16 +467,3 @@ def chebyshev_of_same_order(filter: GraphFilter, order: int | None = None) -> Ch
     L = filter.laplacian
     values = filter.evaluate(chebyshev_nodes(order + 1, L.lmax))
     return ChebyshevFilter(L, chebyshev_coefficients(values))
-
-
-def _norm_factors(crowds: FloatArray, norms: FloatArray, p: float) -> FloatArray:
-    """Return the factors, averaged over vertices, that turn bounds of the 2-norm into bounds of relative masses."""
-    wider = np.where(crowds > 0, np.maximum(crowds, 1) ** max(1 / p - 0.5, 0.0), 0.0)
-    return np.array([relative(row, norm) for row, norm in zip(wider, norms, strict=True)]).mean(axis=0)
-
-
-def _check_floor(floor: Any) -> float:
-    number = check_real(floor, "floor")
-    if not number >= 0:
-        raise ValueError(f"`floor` must not be negative, got {floor!r}")
-    return number
