@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from cayleygsp._memory import available_memory, format_bytes
-from cayleygsp._typing import Array, ArrayLike, GraphLike
+from cayleygsp._typing import Array, ArrayLike, GraphLike, IntArray
 from cayleygsp._validation import check_integer
 from cayleygsp.graph import Graph, as_adjacency
 from cayleygsp.laplacians import Laplacian
 
 __all__ = ["Coarsening", "coarsen"]
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 # Bytes for each vertex of all levels: masks, orders, row pointers, and the copies that making the graphs takes.
 _BYTES_PER_VERTEX = 64
@@ -55,7 +51,7 @@ class Coarsening:
 
     graphs: tuple[Graph, ...]
     permutation: IntArray
-    is_fake: tuple[BoolArray, ...]
+    is_fake: tuple[Array, ...]
 
     def __repr__(self) -> str:
         return f"Coarsening(n_vertices={self.n_vertices}, sizes={self.sizes}, n_fake={self.n_fake})"
@@ -204,11 +200,16 @@ def coarsen(graph: GraphLike, levels: int = 4, rng: np.random.Generator | int | 
     if isinstance(graph, Laplacian):
         raise TypeError("`graph` must be a graph, got a Laplacian, whose weights may be normalized; give the graph")
     W = as_adjacency(graph)
-    _check_total(W)
+    with np.errstate(over="ignore"):  # no number of any level is larger than the sum of all
+        total = W.data.sum()
+    if not np.isfinite(total):
+        raise ValueError("`graph` must have a finite sum of weights: it overflows, scale them down")
     name = graph.name if isinstance(graph, Graph) else ""
     matrices, clusters = coarsen_all(W, levels, np.random.default_rng(rng))
     _check_memory(matrices[-1].shape[0], levels)
-    orders = _tree_orders(clusters, matrices[-1].shape[0])
+    orders = [np.arange(matrices[-1].shape[0])]
+    for cluster in reversed(clusters):
+        orders.insert(0, _order_of_children(cluster, orders[0]))
     graphs = tuple(
         Graph(_padded(A, order), name=f"{name}, level {level}".removeprefix(", "))
         for level, (A, order) in enumerate(zip(matrices, orders, strict=True))
@@ -226,14 +227,6 @@ def _check_first_axis(signals: ArrayLike, n: int) -> Array:
     return f
 
 
-def _check_total(W: sparse.csr_array) -> None:
-    """Reject weights whose sum overflows; no number of any level is larger than that sum."""
-    with np.errstate(over="ignore"):
-        total = W.data.sum()
-    if not np.isfinite(total):
-        raise ValueError("`graph` must have a finite sum of weights: it overflows, scale them down")
-
-
 def _check_memory(n_coarsest: int, levels: int) -> None:
     needed, available = 2 * _BYTES_PER_VERTEX * n_coarsest << levels, available_memory()
     if available is not None and needed > available:
@@ -241,9 +234,6 @@ def _check_memory(n_coarsest: int, levels: int) -> None:
             f"{levels} levels end at {n_coarsest} vertices, so level 0 has {n_coarsest << levels} with the fake ones, "
             f"which needs {format_bytes(needed)} and {format_bytes(available)} are available; take fewer `levels`"
         )
-
-
-# Matching and merging.
 
 
 def coarsen_all(
@@ -264,7 +254,7 @@ def coarsen_all(
 
 @cache
 def _compiled_matching() -> Callable[..., IntArray]:
-    """Compile the matching; numba takes a while to load, so it is loaded when it is needed."""
+    """Compile the matching; numba is slow to load."""
     from cayleygsp.engine.compiling import compiled
 
     return compiled()(_match)
@@ -302,19 +292,8 @@ def _merged(W: sparse.csr_array, cluster: IntArray) -> sparse.csr_array:
     return sparse.csr_array(0.5 * merged + 0.5 * merged.T)
 
 
-# The binary tree.
-
-
-def _tree_orders(clusters: list[IntArray], n_coarsest: int) -> list[IntArray]:
-    """Return for each level, finest first, the vertex at each place; numbers beyond the real ones are fake."""
-    orders = [np.arange(n_coarsest)]
-    for cluster in reversed(clusters):
-        orders.append(_order_of_children(cluster, orders[-1]))
-    return orders[::-1]
-
-
 def _order_of_children(cluster: IntArray, order: IntArray) -> IntArray:
-    """Return the children of the vertices in ``order``, two each, with fake ones where they are missing."""
+    """Return the children of the vertices in ``order``, two each; numbers beyond the real ones are fake."""
     n_parents, n = int(cluster.max()) + 1, cluster.size
     by_parent = np.argsort(cluster, kind="stable")
     first = np.concatenate([[True], np.diff(cluster[by_parent]) > 0])

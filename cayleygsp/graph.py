@@ -20,8 +20,7 @@ _ACCEPTED = (
 )
 
 # Asymmetry, relative to the largest weight, that counts as rounding and is averaged away.
-_ROUNDING_DOUBLE = 1e-12
-_ROUNDING_SINGLE = 1e-6
+_ROUNDING_DOUBLE, _ROUNDING_SINGLE = 1e-12, 1e-6
 
 SYMMETRIZE: tuple[Symmetrize, ...] = ("max", "mean")
 
@@ -232,13 +231,16 @@ def as_adjacency(graph: GraphLike, name: str = "graph", *, symmetrize: Symmetriz
     if symmetrize is not None:
         check_choice(symmetrize, "symmetrize", SYMMETRIZE)
     matrix = _matrix_of(graph, name, directed=symmetrize is not None)
-    _check_shape_and_dtype(matrix, name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"`{name}` must be a square 2-D matrix, got shape {matrix.shape}")
+    if matrix.shape[0] == 0:
+        raise ValueError(f"`{name}` must have at least one vertex, got shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"`{name}` must have real numbers as weights, got dtype {matrix.dtype}")
     single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     W = _canonical_csr(matrix, name)
     _check_weights(W, name)
-    if symmetrize is not None:
-        return _undirected(W, symmetrize)
-    return _symmetric(W, _ROUNDING_SINGLE if single else _ROUNDING_DOUBLE, name)
+    return _symmetric(W, symmetrize, _ROUNDING_SINGLE if single else _ROUNDING_DOUBLE, name)
 
 
 def networkx_edges(graph: Any, name: str) -> tuple[Array, Array, FloatArray]:
@@ -304,15 +306,6 @@ def _dense_matrix(graph: Any, name: str) -> Array:
     return matrix
 
 
-def _check_shape_and_dtype(matrix: Any, name: str) -> None:
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"`{name}` must be a square 2-D matrix, got shape {matrix.shape}")
-    if matrix.shape[0] == 0:
-        raise ValueError(f"`{name}` must have at least one vertex, got shape {matrix.shape}")
-    if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"`{name}` must have real numbers as weights, got dtype {matrix.dtype}")
-
-
 def _canonical_csr(matrix: Any, name: str) -> sparse.csr_array:
     """Return a copy as CSR in double precision: sorted, without duplicates or stored zeros."""
     # In double precision before duplicates are summed: sums of booleans or of 8-bit numbers go wrong.
@@ -350,38 +343,25 @@ def _check_weights(W: sparse.csr_array, name: str) -> None:
     negative = W.data < 0
     if negative.any():
         i, j, weight = _entry(W, int(np.argmax(negative)))
-        hint = "; this looks like a Laplacian; use cayleygsp.Laplacian.from_matrix" if _is_laplacian(W) else ""
+        diagonal = W.diagonal()
+        only_there = np.count_nonzero(diagonal > 0) == np.count_nonzero(W.data > 0) > 0 and (diagonal >= 0).all()
+        hint = "; this looks like a Laplacian; use cayleygsp.Laplacian.from_matrix" if only_there else ""
         raise ValueError(f"`{name}` must have non-negative weights, got W[{i}, {j}] = {weight}{hint}")
 
 
-def _is_laplacian(W: sparse.csr_array) -> bool:
-    """Tell whether the diagonal is positive somewhere, never negative, and nothing else is positive."""
-    diagonal = W.diagonal()
-    n_positive = np.count_nonzero(diagonal > 0)
-    return bool(n_positive > 0 and (diagonal >= 0).all() and np.count_nonzero(W.data > 0) == n_positive)
-
-
-def _symmetric(W: sparse.csr_array, rounding: float, name: str) -> sparse.csr_array:
-    """Return W if it equals its transpose, their mean if they differ by rounding only."""
+def _symmetric(W: sparse.csr_array, how: Symmetrize | None, rounding: float, name: str) -> sparse.csr_array:
+    """Return the larger of W and its transpose or their mean; W itself or the mean, if they differ by rounding only."""
     # The transpose read as CSR: rows come out sorted, as W is canonical.
     T = W.T.tocsr()
     if all(np.array_equal(getattr(W, part), getattr(T, part)) for part in ("indptr", "indices", "data")):
         return W
-    difference = sparse.csr_array(W - T)
-    difference.sort_indices()
-    too_far = np.abs(difference.data) > rounding * W.data.max()
-    if too_far.any():
-        i, j, _ = _entry(difference, int(np.argmax(too_far)))
-        raise AsymmetryError(f"`{name}` must be symmetric, got W[{i}, {j}] = {W[i, j]} but W[{j}, {i}] = {W[j, i]}")
-    mean = sparse.csr_array(0.5 * W + 0.5 * T)
-    mean.sort_indices()
-    mean.eliminate_zeros()
-    return mean
-
-
-def _undirected(W: sparse.csr_array, how: Symmetrize) -> sparse.csr_array:
-    """Return the larger of W and its transpose, or their mean."""
-    T = W.T.tocsr()
+    if how is None:
+        difference = sparse.csr_array(W - T)
+        difference.sort_indices()
+        too_far = np.abs(difference.data) > rounding * W.data.max()
+        if too_far.any():
+            i, j, _ = _entry(difference, int(np.argmax(too_far)))
+            raise AsymmetryError(f"`{name}` must be symmetric, got W[{i}, {j}] = {W[i, j]} but W[{j}, {i}] = {W[j, i]}")
     result = sparse.csr_array(W.maximum(T) if how == "max" else 0.5 * W + 0.5 * T)
     result.sort_indices()
     result.eliminate_zeros()

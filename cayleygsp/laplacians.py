@@ -211,9 +211,7 @@ class Laplacian:
     @property
     def lanczos_lower(self) -> float:
         """The Ritz value of a short Lanczos run: a lower bound of λ_max, usually within a percent."""
-        if self.has_eigenbasis:
-            return float(self.eigenvalues[-1])
-        return max(self.lmax_lower, self._short_lanczos.lower)
+        return float(self.eigenvalues[-1]) if self.has_eigenbasis else self._short_lanczos.lower
 
     @property
     def lanczos_upper(self) -> float:
@@ -249,8 +247,7 @@ class Laplacian:
         """Return whether another Laplacian is the same, to the last bit, with the same bounds of its spectrum."""
         if self is other:
             return True
-        bounds = [(one.kind, one.n_vertices, one.matrix.nnz, one.lmin, one.lmax) for one in (self, other)]
-        return bounds[0] == bounds[1] and all(
+        return (self.kind, self.lmin, self.lmax) == (other.kind, other.lmin, other.lmax) and all(
             np.array_equal(getattr(self.matrix, name), getattr(other.matrix, name))
             for name in ("indptr", "indices", "data")
         )
@@ -261,15 +258,7 @@ class Laplacian:
         return 2 * diagonal * x - self.matrix @ x
 
     def kernel_graph(self, dtype: Any, *, reorder: bool = True) -> KernelGraph:
-        """Return Δ in the form that the compiled loops read; made once for each precision.
-
-        Parameters
-        ----------
-        dtype : dtype
-            Precision of the signals.
-        reorder : bool
-            Whether the vertices may stand in another order.
-        """
+        """Return Δ as the compiled loops read it, perhaps with reordered vertices; made once for each precision."""
         key = (np.dtype(dtype), reorder)
         if key not in self._kernel_graphs:
             made = self._kernel_graphs.get((key[0], True))
@@ -414,8 +403,15 @@ def laplacian(graph: GraphLike, kind: LaplacianKind | None = None) -> Laplacian:
     with np.errstate(over="ignore"):
         d = W.sum(axis=1)
     check_degrees(d, kind, "graph")
-    W = _without_loops(W)
-    L = _combinatorial(W) if kind == "combinatorial" else _normalized(W, d)
+    loops = W.diagonal()  # they are in the degrees already
+    if loops.any():
+        W = (W - sparse.diags_array(loops)).tocsr()
+    if kind == "combinatorial":
+        L = _combinatorial(W)
+    else:  # symmetric to the last bit
+        diagonal, beside = normalized_entries(W, d, d.max(initial=0.0))
+        beside = sparse.csr_array((beside, W.indices, W.indptr), shape=W.shape)
+        L = (sparse.diags_array(diagonal) - beside).tocsr()
     L.eliminate_zeros()
     L.sort_indices()
     return Laplacian(L, kind, d)
@@ -436,14 +432,8 @@ def check_degrees(d: FloatArray, kind: LaplacianKind, name: str) -> None:
 def normalized_entries(A: sparse.csr_array, d: FloatArray, largest: float) -> tuple[FloatArray, FloatArray]:
     r"""Return the diagonal of the normalized Laplacian and the entries :math:`w_{ij} / \sqrt{d_i d_j}` beside it.
 
-    Parameters
-    ----------
-    A : sparse.csr_array, shape (n_rows, n)
-        The first rows of the weights, without self-loops.
-    d : numpy.ndarray, shape (n,)
-        Degrees of the columns, the first of which belong to the rows.
-    largest : float
-        The largest degree of the graph.
+    A has the first rows of the weights, without self-loops, d the degrees of all columns, the first of which belong to
+    the rows; the largest degree is that of the whole graph.
     """
     # a power of two that makes the largest degree about one, so that nothing over- or underflows
     unit = 2.0 ** -np.frexp(max(largest, 1.0))[1]
@@ -458,22 +448,9 @@ def normalized_entries(A: sparse.csr_array, d: FloatArray, largest: float) -> tu
     return diagonal, values * (np.repeat(scale[rows], np.diff(A.indptr)) * scale[A.indices])
 
 
-def _without_loops(W: sparse.csr_array) -> sparse.csr_array:
-    """Return the off-diagonal part; self-loops are in the degrees already."""
-    loops = W.diagonal()
-    return (W - sparse.diags_array(loops)).tocsr() if loops.any() else W
-
-
 def _combinatorial(W: sparse.csr_array) -> sparse.csr_array:
     """Return D - W of weights without self-loops."""
     return (sparse.diags_array(W.sum(axis=1)) - W).tocsr()
-
-
-def _normalized(W: sparse.csr_array, d: FloatArray) -> sparse.csr_array:
-    """Return I - D^{-1/2} W D^{-1/2}, zero where the degree is zero, symmetric to the last bit."""
-    A = W.copy()
-    diagonal, A.data = normalized_entries(A, d, d.max(initial=0.0))
-    return (sparse.diags_array(diagonal) - A).tocsr()
 
 
 def _given_laplacian(matrix: Any, kind: LaplacianKind) -> tuple[sparse.csr_array, FloatArray, float]:
@@ -494,7 +471,13 @@ def _given_laplacian(matrix: Any, kind: LaplacianKind) -> tuple[sparse.csr_array
     row_lengths = np.diff(W.indptr)
     expected = W.sum(axis=1) if kind == "combinatorial" else (row_lengths > 0).astype(np.float64)
     allowed = np.maximum(_DIAGONAL_TOLERANCE, (row_lengths + 8) * eps) * float(np.abs(diagonal).max())
-    _check_diagonal(diagonal, expected, allowed, kind)
+    excess = np.abs(diagonal - expected) - allowed
+    worst = int(np.argmax(excess))
+    if excess[worst] > 0:
+        raise ValueError(
+            f"`matrix` is no {kind} Laplacian: expected {expected[worst]:.15g} on the diagonal of vertex {worst}, got "
+            f"{diagonal[worst]:.15g}, which differs by more than the {allowed[worst]:.2g} that rounding explains"
+        )
     if kind == "combinatorial":
         rounding = float(((row_lengths + 8) * np.abs(diagonal)).max()) * float(np.finfo(np.float64).eps)
         if (np.abs(diagonal - expected) <= rounding).all():  # nothing but the rounding of sums
@@ -533,13 +516,3 @@ def _reject_entries(matrix: sparse.csr_array, wrong: Array, expected: str) -> No
     if wrong.any():
         entry, k = matrix.tocoo(), int(np.argmax(wrong))
         raise ValueError(f"`matrix` must be {expected}, got matrix[{entry.row[k]}, {entry.col[k]}] = {entry.data[k]}")
-
-
-def _check_diagonal(diagonal: FloatArray, expected: FloatArray, allowed: FloatArray, kind: LaplacianKind) -> None:
-    excess = np.abs(diagonal - expected) - allowed
-    worst = int(np.argmax(excess))
-    if excess[worst] > 0:
-        raise ValueError(
-            f"`matrix` is no {kind} Laplacian: expected {expected[worst]:.15g} on the diagonal of vertex {worst}, got "
-            f"{diagonal[worst]:.15g}, which differs by more than the {allowed[worst]:.2g} that rounding explains"
-        )
