@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from cayleygsp._files import temporary_folder
 from cayleygsp._text import quoted
 from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp._validation import check_integer
-from cayleygsp.distributed.folder import check_new_folder, write_folder, write_manifest, write_part
-from cayleygsp.distributed.parts import Part, complete_rows, is_range
+from cayleygsp.distributed.folder import check_new_folder, write_parts
+from cayleygsp.distributed.parts import Part, complete_rows, numbering
 from cayleygsp.engine.compiling import compiled
 from cayleygsp.io.files import InputError, check_memory
 
@@ -23,43 +23,22 @@ from cayleygsp.io.files import InputError, check_memory
 _ROOM = 1.05
 
 
-class StreamingPartition:
-    """Vertices join the part of their first neighbour that has room; a pair of new ones begins the emptiest part.
+def stream_labels(batches: Iterable[IntArray], n_vertices: int, n_parts: int) -> IntArray:
+    """Return the part of each vertex from edges that are looked at once, each batch of shape (n_edges, 2).
 
-    One pass over the edges, and one number for each vertex in memory. The cut is small where neighbours come one after
-    the other, as in lists that were written vertex by vertex.
-
-    Parameters
-    ----------
-    n_vertices, n_parts : int
-        Numbers of vertices and parts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cayleygsp.distributed.building import StreamingPartition
-    >>> stream = StreamingPartition(6, 2)
-    >>> stream.add(np.array([[0, 1], [1, 2], [3, 4], [4, 5]]))
-    >>> stream.labels()
-    array([0, 0, 0, 1, 1, 1])
+    Vertices join the part of their first neighbour that has room; a pair of new ones begins the emptiest part, and
+    those without edges fill up the parts. The cut is small where neighbours come one after the other, as in lists that
+    were written vertex by vertex.
     """
-
-    def __init__(self, n_vertices: int, n_parts: int) -> None:
-        self._labels = np.full(n_vertices, -1, np.int64)
-        self._sizes = np.zeros(n_parts, np.int64)
-        self._room = max(int(_ROOM * n_vertices / n_parts), -(-n_vertices // n_parts))
-
-    def add(self, ends: IntArray) -> None:
-        """Look at some edges, shape (n_edges, 2)."""
-        _assign(np.ascontiguousarray(ends), self._labels, self._sizes, self._room)
-
-    def labels(self) -> IntArray:
-        """Return the part of each vertex; those without edges fill up the parts."""
-        for v in np.flatnonzero(self._labels < 0).tolist():
-            p = int(np.argmin(self._sizes))
-            self._labels[v] = p
-            self._sizes[p] += 1
-        return self._labels
+    labels, sizes = np.full(n_vertices, -1, np.int64), np.zeros(n_parts, np.int64)
+    room = max(int(_ROOM * n_vertices / n_parts), -(-n_vertices // n_parts))
+    for ends in batches:
+        _assign(np.ascontiguousarray(ends), labels, sizes, room)
+    for v in np.flatnonzero(labels < 0).tolist():
+        p = int(np.argmin(sizes))
+        labels[v] = p
+        sizes[p] += 1
+    return labels
 
 
 @compiled()
@@ -87,23 +66,9 @@ METIS_ENTRIES = 20_000_000
 
 
 def partition_labels(W: sparse.csr_array, n_parts: int, partition: Any) -> IntArray:
-    """Return the part of each vertex.
+    """Return the part of each vertex of a graph, for the argument `partition` of ``DistributedLaplacian.from_graph``.
 
-    Parameters
-    ----------
-    W : sparse.csr_array
-        Adjacency matrix.
-    n_parts : int
-        Number of parts.
-    partition : {"auto", "metis", "order"} or array_like of int, shape (n,)
-        METIS, which cuts few edges; ranges of about equal work in the order of the vertices; METIS for up to 2·10⁷
-        entries and otherwise the order; or the part of each vertex. Graphs with fewer than four vertices for each part
-        are cut in their order.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the parts do not hold every vertex once.
+    Graphs with fewer than four vertices for each part are cut in their order.
     """
     n = W.shape[0]
     if not isinstance(partition, str):
@@ -116,7 +81,16 @@ def partition_labels(W: sparse.csr_array, n_parts: int, partition: Any) -> IntAr
     by_order = partition == "auto" and (W.nnz > METIS_ENTRIES or find_spec("pymetis") is None)
     if by_order or partition == "order" or n < 4 * n_parts:
         return order_labels(W.indptr, n_parts)
-    return _metis_labels(W, n_parts)
+    try:
+        import pymetis
+    except ImportError:
+        raise ImportError("`partition` = 'metis' needs pymetis: install the extra 'distributed'") from None
+
+    rows = np.repeat(np.arange(n), np.diff(W.indptr))
+    beside = W.indices != rows
+    xadj = np.append(0, np.cumsum(np.bincount(rows[beside], minlength=n)))
+    _, labels = pymetis.part_graph(n_parts, pymetis.CSRAdjacency(xadj, W.indices[beside]))
+    return np.asarray(labels, np.int64)
 
 
 def check_labels(labels: Any, n_vertices: int, n_parts: int) -> IntArray:
@@ -143,19 +117,6 @@ def order_labels(indptr: Array, n_parts: int) -> IntArray:
     return np.minimum((work - 1) * n_parts // max(int(work[-1]), 1), n_parts - 1) if n else np.zeros(0, np.int64)
 
 
-def _metis_labels(W: sparse.csr_array, n_parts: int) -> IntArray:
-    try:
-        import pymetis
-    except ImportError:
-        raise ImportError("`partition` = 'metis' needs pymetis: install the extra 'distributed'") from None
-
-    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
-    beside = W.indices != rows
-    xadj = np.append(0, np.cumsum(np.bincount(rows[beside], minlength=W.shape[0])))
-    _, labels = pymetis.part_graph(n_parts, pymetis.CSRAdjacency(xadj, W.indices[beside]))
-    return np.asarray(labels, np.int64)
-
-
 # Bytes of text, and rows of parquet, that are read together.
 _TEXT_BYTES = 2**24
 _ROWS = 2**20
@@ -167,41 +128,14 @@ _LARGEST_VERTEX = 2**53
 
 
 class Edges(NamedTuple):
-    """Some edges of a piece.
-
-    Attributes
-    ----------
-    ends : numpy.ndarray of int64, shape (n_edges, 2)
-        Vertices.
-    weights : numpy.ndarray of float64, shape (n_edges,)
-        Weights.
-    """
+    """Some edges of a piece: the vertices at their ends, shape (n_edges, 2), and weights."""
 
     ends: IntArray
     weights: FloatArray
 
 
-def check_pieces(pieces: Sequence[str | Path]) -> list[Path]:
-    """Return the files of an edge list, if they are all there."""
-    if isinstance(pieces, str | Path):
-        raise TypeError(f"`pieces` must be a list of files, got {pieces!r}")
-    files = [Path(piece) for piece in pieces]
-    if not files:
-        raise ValueError("`pieces` must hold at least one file, got none")
-    for file in files:
-        if not file.is_file():
-            raise FileNotFoundError(f"`pieces` must be files, got {quoted(file)}, which is not a file")
-    return files
-
-
 def read_batches(file: Path) -> Iterator[Edges]:
-    """Yield the edges of a piece, some at a time.
-
-    Raises
-    ------
-    InputError
-        If something in it is no edge with a finite weight of at least 0.
-    """
+    """Yield the edges of a piece, some at a time; InputError if one is no edge with a finite weight of at least 0."""
     batches = _parquet_batches(file) if file.suffix == ".parquet" else _text_batches(file)
     n_before = 0
     for edges in batches:
@@ -270,15 +204,12 @@ def _parquet_batches(file: Path) -> Iterator[Edges]:
         )
     columns = [tail, head] + ([weight] if weight else [])
     for batch in table.iter_batches(_ROWS, columns=columns):
-        ends = np.stack([_whole(batch.column(k).to_numpy(zero_copy_only=False), file) for k in range(2)], axis=1)
-        weights = batch.column(2).to_numpy(zero_copy_only=False).astype(np.float64) if weight else np.ones(len(ends))
-        yield Edges(ends, weights)
-
-
-def _whole(values: Any, file: Path) -> IntArray:
-    if values.dtype.kind not in "iu":
-        raise InputError(f"{quoted(file)} must have vertices as whole numbers, got {values.dtype}")
-    return values.astype(np.int64)
+        ends = [batch.column(k).to_numpy(zero_copy_only=False) for k in range(2)]
+        for values in ends:
+            if values.dtype.kind not in "iu":
+                raise InputError(f"{quoted(file)} must have vertices as whole numbers, got {values.dtype}")
+        weights = batch.column(2).to_numpy(zero_copy_only=False).astype(np.float64) if weight else np.ones(len(batch))
+        yield Edges(np.stack(ends, axis=1).astype(np.int64), weights)
 
 
 #: Ways to cut an edge list that are known by name.
@@ -336,7 +267,14 @@ def cut_edges(
     ...     DistributedLaplacian.from_folder(Path(place, "parts"), client="synchronous")
     DistributedLaplacian(n_vertices=4, n_edges=4, kind='combinatorial', n_parts=2, lmax=4)
     """
-    files = check_pieces(pieces)
+    if isinstance(pieces, str | Path):
+        raise TypeError(f"`pieces` must be a list of files, got {pieces!r}")
+    files = [Path(piece) for piece in pieces]
+    if not files:
+        raise ValueError("`pieces` must hold at least one file, got none")
+    for file in files:
+        if not file.is_file():
+            raise FileNotFoundError(f"`pieces` must be files, got {quoted(file)}, which is not a file")
     n_parts = check_integer(n_parts, "n_parts", at_least=1)
     check_new_folder(Path(folder).absolute())
     if isinstance(partition, str) and partition not in EDGE_PARTITIONS:
@@ -346,7 +284,12 @@ def cut_edges(
         n_vertices = check_integer(n_vertices, "n_vertices", at_least=1)
     counts = _count_entries(files, n_vertices)
     labels = _labels(files, counts, n_parts, partition)
-    write_folder(folder, lambda place: _fill(place, files, labels, n_parts))
+    write_parts(folder, _sorted_parts(files, labels, n_parts, Path(folder).absolute().parent))
+
+
+def _all_edges(files: Sequence[Path]) -> Iterator[Edges]:
+    for file in files:
+        yield from read_batches(file)
 
 
 def _count_entries(files: Sequence[Path], n_vertices: int | None) -> IntArray:
@@ -374,62 +317,47 @@ def _labels(files: Sequence[Path], counts: IntArray, n_parts: int, partition: An
     if not isinstance(partition, str):
         return check_labels(partition, n, n_parts)
     if partition == "metis" or (partition == "auto" and counts.sum() <= METIS_ENTRIES):
-        batches = [edges.ends for file in files for edges in read_batches(file)]
+        batches = [edges.ends for edges in _all_edges(files)]
         tails, heads = np.concatenate([np.zeros((0, 2), np.int64), *batches]).T
         both = (np.concatenate([tails, heads]), np.concatenate([heads, tails]))
         W = sparse.csr_array((np.ones(both[0].size), both), shape=(n, n))
         return partition_labels(W, n_parts, "metis")
     if partition == "streaming":
-        stream = StreamingPartition(n, n_parts)
-        for file in files:
-            for edges in read_batches(file):
-                stream.add(edges.ends)
-        return stream.labels()
+        return stream_labels((edges.ends for edges in _all_edges(files)), n, n_parts)
     return order_labels(np.append(0, np.cumsum(counts)), n_parts)
 
 
-def _fill(place: Path, files: Sequence[Path], labels: IntArray, n_parts: int) -> None:
-    """Bring every entry to its part, then sort part by part."""
-    order = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[order], np.arange(n_parts + 1))
-    number = np.empty(order.size, np.int64)
-    number[order] = np.arange(order.size)
-    entries: list[dict[str, Any]] = []
-    largest, in_order = 0.0, True
-    with temporary_folder(place.parent) as temporary:
+def _sorted_parts(files: Sequence[Path], labels: IntArray, n_parts: int, folder: Path) -> Iterator[Part]:
+    """Bring every entry to its part, in files in a folder, then sort part by part."""
+    vertices_of_parts, number = numbering(labels, n_parts)
+    with temporary_folder(folder) as temporary:
         buckets = [Path(temporary) / f"{p}.bin" for p in range(n_parts)]
         _sort_into(files, labels, buckets)
-        for p, bucket in enumerate(buckets):
-            vertices = order[starts[p] : starts[p + 1]]
-            part = _part_of(bucket, vertices, number, order.size)
+        for vertices, bucket in zip(vertices_of_parts, buckets, strict=True):
+            yield _part_of(bucket, vertices, number)
             bucket.unlink()
-            entries.append(write_part(place, p, part))
-            largest = max(largest, float(part.rows.degrees.max(initial=0.0)))
-            in_order = in_order and is_range(vertices, int(starts[p]))
-    write_manifest(place, entries, largest, in_order)
 
 
 def _sort_into(files: Sequence[Path], labels: IntArray, buckets: Sequence[Path]) -> None:
     """Append each edge to the files of the parts of both of its ends."""
     for bucket in buckets:
         bucket.touch()
-    for file in files:
-        for ends, weights in read_batches(file):
-            inner = ends[:, 0] != ends[:, 1]
-            entries = np.empty(len(ends) + int(inner.sum()), _ENTRY)
-            entries["row"] = np.concatenate([ends[:, 0], ends[inner, 1]])
-            entries["column"] = np.concatenate([ends[:, 1], ends[inner, 0]])
-            entries["weight"] = np.concatenate([weights, weights[inner]])
-            entries = entries[entries["weight"] > 0]
-            parts = labels[entries["row"]]
-            sorting = np.argsort(parts, kind="stable")
-            edges = np.searchsorted(parts[sorting], np.arange(len(buckets) + 1))
-            for p in np.flatnonzero(np.diff(edges)).tolist():
-                with open(buckets[p], "ab") as content:
-                    entries[sorting[edges[p] : edges[p + 1]]].tofile(content)
+    for ends, weights in _all_edges(files):
+        inner = ends[:, 0] != ends[:, 1]
+        entries = np.empty(len(ends) + int(inner.sum()), _ENTRY)
+        entries["row"] = np.concatenate([ends[:, 0], ends[inner, 1]])
+        entries["column"] = np.concatenate([ends[:, 1], ends[inner, 0]])
+        entries["weight"] = np.concatenate([weights, weights[inner]])
+        entries = entries[entries["weight"] > 0]
+        parts = labels[entries["row"]]
+        sorting = np.argsort(parts, kind="stable")
+        edges = np.searchsorted(parts[sorting], np.arange(len(buckets) + 1))
+        for p in np.flatnonzero(np.diff(edges)).tolist():
+            with open(buckets[p], "ab") as content:
+                entries[sorting[edges[p] : edges[p + 1]]].tofile(content)
 
 
-def _part_of(bucket: Path, vertices: IntArray, number: IntArray, n: int) -> Part:
+def _part_of(bucket: Path, vertices: IntArray, number: IntArray) -> Part:
     """Return a part from all entries of its rows."""
     entries = np.fromfile(bucket, _ENTRY)
     sorting = np.lexsort((entries["column"], entries["row"]))
@@ -442,10 +370,8 @@ def _part_of(bucket: Path, vertices: IntArray, number: IntArray, n: int) -> Part
             f"`pieces` must give every edge one weight, got {first:g} and {second:g} for the edge between {u} and {v}"
         )
     entries = entries[np.append(True, ~same)] if entries.size else entries
-    return Part(complete_rows(_rows_matrix(entries, vertices, n), vertices, number), vertices)
-
-
-def _rows_matrix(entries: Array, vertices: IntArray, n: int) -> sparse.csr_array:
     rows = np.searchsorted(vertices, entries["row"])
     indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=vertices.size)))
-    return sparse.csr_array((entries["weight"].copy(), entries["column"].copy(), indptr), shape=(vertices.size, n))
+    arrays = (entries["weight"].copy(), entries["column"].copy(), indptr)
+    W = sparse.csr_array(arrays, shape=(vertices.size, number.size))
+    return Part(complete_rows(W, vertices, number), vertices)

@@ -16,9 +16,8 @@ import numpy as np
 
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp._validation import check_numbers
-from cayleygsp.distributed.executor import Handle, Synchronous
-from cayleygsp.distributed.parts import Store
-from cayleygsp.distributed.recurrence import whole_graph
+from cayleygsp.distributed.executor import ClusterExecutor, Handle
+from cayleygsp.distributed.parts import Store, whole_graph
 from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.filters.signals import Restored, SignalBlock, SignalsApart, Whole, find_peaks
 from cayleygsp.methods.base import FilterMethod, column_norms
@@ -53,7 +52,7 @@ class DaskSignals(SignalsApart):
 
     def as_block(self, method: FilterMethod, gain: float, *, by_filter: bool = False) -> SignalBlock:
         """Return them as a block that a method filters."""
-        if isinstance(self.laplacian.executor, Synchronous):
+        if not isinstance(self.laplacian.executor, ClusterExecutor):
             return _HereBlock(self, method, gain)
         by_columns = self.array.ndim == 2 and self.array.numblocks[0] == 1 and self.array.numblocks[1] > 1
         made = _ColumnBlock if by_columns else _RowBlock
@@ -119,10 +118,10 @@ class _RowBlock(_ClusterBlock):
         self.direct = store.in_order and self.edges == store.starts.tolist()
         chunks = _futures(executor.client, array)
         self.pieces = chunks if self.direct else self._regroup(chunks)
-        peaks = executor.values(executor.commit([executor.call(p, _peaks, x) for p, x in enumerate(self.pieces)]))
+        peaks = executor.values([executor.call(p, _peaks, x) for p, x in enumerate(self.pieces)])
         whole = Whole(store.n_vertices, np.max(peaks, axis=0, initial=0.0))
-        norms = executor.commit([executor.call(p, _norms, x, self._form(whole)) for p, x in enumerate(self.pieces)])
-        total = np.sqrt(np.sum(np.square(executor.values(norms)), axis=0))
+        norms = executor.values([executor.call(p, _norms, x, self._form(whole)) for p, x in enumerate(self.pieces)])
+        total = np.sqrt(np.sum(np.square(norms), axis=0))
         self.form = self._form(Whole(whole.n_vertices, whole.peaks, total))
 
     def _form(self, whole: Whole) -> tuple[Any, ...]:

@@ -8,7 +8,6 @@ import shutil
 import tempfile
 import time
 import weakref
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -50,18 +49,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Kept:
-    """States that are kept in two places.
+    """States of a degree that are kept in two places.
 
-    Attributes
-    ----------
-    degree : int
-        That they have reached.
-    states : list of Handle
-        One per part, there when all of them are safe.
-    safe : list of Handle
-        There when all of them are safe.
-    originals, holding : list of Handle
-        The states themselves, and what holds those before.
+    ``states``, one per part, and ``safe`` are there when all copies are; ``originals`` are the states themselves, and
+    ``holding`` holds those of the degree before.
     """
 
     degree: int = 0
@@ -71,38 +62,53 @@ class Kept:
     holding: list[Handle] = field(default_factory=list)
 
 
-class Executor(ABC):
-    """Calls functions on parts; the functions change nothing that they are given.
+class Executor:
+    """Calls functions on parts: at once in this process, one part after the other, or where a subclass says.
 
-    Attributes
-    ----------
-    task_bytes : float
-        What a core can read from memory in the time that a task costs beside its work.
-    wire_bytes : float
-        What a core can read from memory while one byte goes from part to part.
-    words : str
-        What it is.
-    n_threads : int or None
-        Threads of a part; None for as many as are useful.
+    The functions change nothing that they are given. ``task_bytes`` are what a core can read from memory in the time
+    that a task costs beside its work, ``wire_bytes`` while one byte goes from part to part.
     """
 
-    task_bytes: float
-    wire_bytes: float
-    words: str
-    n_threads: int | None = 1
+    task_bytes = 2e5
+    wire_bytes = 2.0
+    n_threads: int | None = None  # of a part; None for as many as are useful
 
     @property
     def copies_states(self) -> bool:
         """Whether states that are kept are copied."""
         return False
 
-    @abstractmethod
+    @property
+    def words(self) -> str:
+        """How it does that, for messages."""
+        return "one after the other"
+
     def call(self, p: int, function: Callable[..., Any], *arguments: Any) -> Handle:
         """Let a function be called where part p is; handles among the arguments stand for their results."""
+        return function(*arguments)
 
-    @abstractmethod
     def put(self, p: int, array: Array) -> Handle:
         """Bring an array to where part p is."""
+        return array
+
+    def commit(self, handles: Sequence[Handle]) -> list[Handle]:
+        """Begin with what was called, and keep these results; results of other calls are dropped when they are used."""
+        return list(handles)
+
+    def values(self, handles: Sequence[Handle]) -> list[Any]:
+        """Return results, of calls that were begun or not."""
+        return list(handles)
+
+    def wait(self, handles: Sequence[Handle]) -> None:
+        """Return when results are there; raise what calls have raised."""
+
+    def keep(self, degree: int, states: Sequence[Handle], before: Kept) -> Kept:
+        """Keep states, one per part, in two places, and let go what was kept before when they are safe."""
+        return Kept(degree, list(states))
+
+    def hold(self, before: Kept, after: Sequence[Handle]) -> list[Handle]:
+        """Hold what was kept until other results are there; return handles that do."""
+        return []
 
     def parts_folder(self) -> Path | None:
         """Return a temporary folder for parts; None if they can be read from the memory of this process."""
@@ -110,66 +116,9 @@ class Executor(ABC):
 
     def check_seen(self, file: Path) -> None:
         """Raise FileNotFoundError if not all who work on parts see a file in their folder."""
-        return
-
-    @abstractmethod
-    def commit(self, handles: Sequence[Handle]) -> list[Handle]:
-        """Begin with what was called, and keep these results; results of other calls are dropped when they are used."""
-
-    @abstractmethod
-    def values(self, handles: Sequence[Handle]) -> list[Any]:
-        """Return results."""
-
-    def keep(self, degree: int, states: Sequence[Handle], before: Kept) -> Kept:
-        """Keep states in two places.
-
-        Parameters
-        ----------
-        degree : int
-            That they have reached.
-        states : sequence of Handle
-            One per part; they have been committed.
-        before : Kept
-            What was kept before, which is let go when these are safe.
-        """
-        return Kept(degree, list(states))
-
-    def hold(self, before: Kept, after: Sequence[Handle]) -> list[Handle]:
-        """Hold what was kept until other results are there; return handles that do."""
-        return []
-
-    def wait(self, handles: Sequence[Handle]) -> None:
-        """Return when results are there; raise what calls have raised."""
-        return
 
     def close(self) -> None:
         """Let go of what was put."""
-        return
-
-
-class Synchronous(Executor):
-    """Everything at once in this process, one part after the other."""
-
-    task_bytes = 2e5
-    wire_bytes = 2.0
-    words = "one after the other"
-    n_threads = None
-
-    def call(self, p: int, function: Callable[..., Any], *arguments: Any) -> Handle:
-        """Call the function."""
-        return function(*arguments)
-
-    def put(self, p: int, array: Array) -> Handle:
-        """Return the array."""
-        return array
-
-    def commit(self, handles: Sequence[Handle]) -> list[Handle]:
-        """Return the results, which are there."""
-        return list(handles)
-
-    def values(self, handles: Sequence[Handle]) -> list[Any]:
-        """Return the results, which are there."""
-        return list(handles)
 
 
 class ClusterExecutor(Executor):
@@ -178,18 +127,12 @@ class ClusterExecutor(Executor):
     Tasks prefer the worker of their part and may go to any other. States that are kept have a copy on a second worker,
     which Dask's memory manager leaves alone as long as two tasks wait for it: until the next states are kept. Only if
     this process takes longer to send an interval than the workers to do it, the manager may drop a copy before that.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        A client with workers.
-    n_parts : int
-        Number of parts.
     """
 
     # about a millisecond and a half per task, at 4 GB/s; some 0.7 GB/s between processes
     task_bytes = 6e6
     wire_bytes = 6.0
+    n_threads = 1
 
     def __init__(self, client: Client, n_parts: int) -> None:
         self.client = client
@@ -205,8 +148,8 @@ class ClusterExecutor(Executor):
         self._shared: Path | None = None  # a folder that workers are known to see
 
     @property
-    def words(self) -> str:  # type: ignore[override]
-        """Where they are."""
+    def words(self) -> str:
+        """Where the tasks are, for messages."""
         n_workers = len(self.workers())
         return f"on {n_workers} worker{'s' if n_workers != 1 else ''}"
 
@@ -271,7 +214,7 @@ class ClusterExecutor(Executor):
     def put(self, p: int, array: Array) -> Handle:
         """Bring an array to the worker of a part; a worker that is lost can have it again."""
         if array.nbytes <= _SMALL_BYTES:
-            return self.call(p, _same, np.ascontiguousarray(array))
+            return self.call(p, np.ascontiguousarray, array)
         if self.in_process:
             name = f"{self._token}-{next(self._names)}"
             _ARRAYS[name] = array
@@ -280,7 +223,7 @@ class ClusterExecutor(Executor):
         file = self.folder() / f"signals-{next(self._names)}.npy"
         np.save(file, array, allow_pickle=False)
         self._put.append(str(file))
-        return self.call(p, _from_file, str(file))
+        return self.call(p, np.load, str(file))
 
     def commit(self, handles: Sequence[Handle]) -> list[Handle]:
         """Send the tasks behind some results, and keep these; other tasks wait until they are needed."""
@@ -331,22 +274,16 @@ class ClusterExecutor(Executor):
 
     def values(self, handles: Sequence[Handle]) -> list[Any]:
         """Bring results to this process."""
-        self._wait(handles)
-        return self.client.gather(list(handles))
+        futures = self.commit(handles)
+        self.wait(futures)
+        return self.client.gather(futures)
 
     def wait(self, handles: Sequence[Handle]) -> None:
         """Return when results are there; raise what tasks have raised."""
-        self._wait(handles)
-        for future in handles:
-            if future.status != "finished":
-                future.result()
-
-    def _wait(self, futures: Sequence[Future]) -> None:
-        """Return when tasks have ended, well or not."""
         from distributed import TimeoutError as WaitedTooLong
         from distributed import wait
 
-        pending = list(futures)
+        pending = list(handles)
         while pending:
             # another class than the built-in one before Python 3.11; and the client need not be the current one
             with suppress(WaitedTooLong), self.client.as_current():
@@ -354,6 +291,9 @@ class ClusterExecutor(Executor):
             pending = [future for future in pending if future.status == "pending"]
             if pending:
                 self.client.run_on_scheduler(_free_tasks, token=self._token)
+        for future in handles:
+            if future.status != "finished":
+                future.result()
 
     def keep(self, degree: int, states: Sequence[Handle], before: Kept) -> Kept:
         """Let each state have a copy on a second worker; those that go on from it wait for all copies."""
@@ -366,7 +306,7 @@ class ClusterExecutor(Executor):
 
     @property
     def copies_states(self) -> bool:
-        """Whether states that are kept are copied: there is a second worker."""
+        """Whether there is a second worker for copies of states."""
         return len(self.workers()) > 1
 
     def _touch_twice(self, states: Sequence[Handle], *after: Handle) -> list[Handle]:
@@ -408,16 +348,8 @@ def _free_tasks(token: str, dask_scheduler: Any) -> None:
         dask_scheduler.transitions({task.key: "processing" for task in stuck}, stimulus_id=f"cayleygsp-{token}")
 
 
-def _same(array: Array) -> Array:
-    return array
-
-
 def _from_memory(name: str) -> Array:
     return _ARRAYS[name]
-
-
-def _from_file(file: str) -> Array:
-    return np.load(file, allow_pickle=False)
 
 
 def _touch(*values: Any) -> None:
@@ -431,7 +363,7 @@ def _when_safe(state: Any, gate: None) -> Any:
 def executor_of(client: Any, n_parts: int) -> Executor:
     """Return the executor for a `client` argument."""
     if isinstance(client, str) and client == "synchronous":
-        return Synchronous()
+        return Executor()
     try:
         import distributed
     except ImportError:
@@ -449,22 +381,12 @@ def executor_of(client: Any, n_parts: int) -> Executor:
 
 
 def connect(client: Any) -> Client:
-    """Return a client of a cluster.
+    """Return a client of a cluster: the one that is given, or a new one for the address of a scheduler.
 
-    Parameters
-    ----------
-    client : distributed.Client, str or None
-        A client; the address of a scheduler; or None for the current client, or a cluster of threads inside this
-        process where there is none.
-
-    Raises
-    ------
-    ConnectionError
-        If no scheduler answers.
-    TypeError
-        If it is something else.
+    For None it is the current client, and where there is none that of a cluster of threads inside this process.
     """
     from distributed import Client, LocalCluster, default_client
+    from distributed import TimeoutError as WaitedTooLong
 
     if client is None:
         try:
@@ -489,21 +411,14 @@ def connect(client: Any) -> Client:
             "`client` must be a distributed.Client, the address of a scheduler, 'synchronous' or None, got "
             f"{type(client).__name__}"
         )
-    return _at_address(client)
-
-
-def _at_address(address: str) -> Client:
-    from distributed import Client
-    from distributed import TimeoutError as WaitedTooLong
-
     log = logging.getLogger("distributed.client")
     level = log.level
     log.setLevel(logging.CRITICAL)  # the error says it
     try:
-        return Client(address, timeout=CONNECT_SECONDS)
+        return Client(client, timeout=CONNECT_SECONDS)
     except (OSError, WaitedTooLong, ValueError) as error:
         raise ConnectionError(
-            f"no scheduler answers at {address!r} within {CONNECT_SECONDS:g} s: is it running, and is the address "
+            f"no scheduler answers at {client!r} within {CONNECT_SECONDS:g} s: is it running, and is the address "
             f"right (such as tcp://host:8786)? ({type(error).__name__})"
         ) from None
     finally:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from cayleygsp._files import temporary_folder
 from cayleygsp._text import quoted
 from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.distributed.executor import Executor
-from cayleygsp.distributed.parts import MemoryStore, Part, Rows, Store, is_range
+from cayleygsp.distributed.parts import Part, Rows, Store, is_range
 from cayleygsp.io.files import InputError
 
 FORMAT, VERSION = "cayleygsp-parts", 1
@@ -48,22 +48,16 @@ _BLOCK = 2**22
 
 
 class FolderStore(Store):
-    """Parts in a folder.
+    """Parts in a folder, as :func:`write_parts` leaves it.
 
-    Parameters
-    ----------
-    folder : str or pathlib.Path
-        As :func:`write_parts` leaves it.
-
-    Raises
-    ------
-    FileNotFoundError, InputError
-        If there is no such folder, or its manifest is not valid or does not fit its files.
+    Raises FileNotFoundError or InputError if there is no such folder, or its manifest is not valid or does not fit its
+    files.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).absolute()
-        manifest = read_manifest(self.folder)
+        self.manifest = self.folder / MANIFEST
+        manifest = _read_manifest(self.manifest)
         sizes = [part["n_vertices"] for part in manifest["parts"]]
         self.entries = [part["n_entries"] for part in manifest["parts"]]
         self.starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
@@ -72,8 +66,16 @@ class FolderStore(Store):
         self.folders = [part["folder"] for part in manifest["parts"]]
         self.checksums = [part["files"] for part in manifest["parts"]]
         self.token = f"{self.folder}-{hashlib.sha256(json.dumps(manifest).encode()).hexdigest()[:16]}"
-        for p in range(self.n_parts):
-            _check_shapes(self, p)
+        for p, n in enumerate(sizes):
+            n_entries = self.entries[p]
+            lengths = {"vertices": n, "indptr": n + 1, "columns": n_entries, "weights": n_entries, "degrees": n}
+            for name, kinds in ARRAYS.items():  # their numbers are not looked at
+                array = self._open(p, name)
+                if array.dtype.name not in kinds or array.shape != (lengths[name],):
+                    raise InputError(
+                        f"{self.name(p)}/{name}.npy must be {' or '.join(kinds)} of length {lengths[name]} as the "
+                        f"manifest says, got {array.dtype} of shape {array.shape}"
+                    )
 
     def __reduce__(self) -> tuple[Any, tuple[str, str]]:
         return opened, (str(self.folder), self.token)  # the manifest is not sent with every task
@@ -82,6 +84,10 @@ class FolderStore(Store):
         """Return a part, whose arrays are read from their files when they are used."""
         a = {name: self._open(p, name) for name in ARRAYS}
         return Part(Rows(a["indptr"], a["columns"], a["weights"], a["degrees"]), a["vertices"])
+
+    def name(self, p: int) -> str:
+        """Return the folder of a part, for messages."""
+        return quoted(self.folder / self.folders[p])
 
     def _open(self, p: int, name: str) -> Array:
         file = self.folder / self.folders[p] / f"{name}.npy"
@@ -103,72 +109,28 @@ def opened(folder: str, token: str) -> FolderStore:
 
 
 def write_parts(folder: str | Path, parts: Iterable[Part]) -> None:
-    """Write parts into a new folder, all or none.
-
-    Parameters
-    ----------
-    folder : str or pathlib.Path
-        Must not exist, or be empty.
-    parts : iterable of Part
-        Taken one after the other, so that one of them has to be in memory.
-    """
-
-    def fill(temporary: Path) -> None:
-        entries, start, in_order, largest = [], 0, True, 0.0
-        for p, part in enumerate(parts):
-            entries.append(write_part(temporary, p, part))
-            in_order = in_order and is_range(part.vertices, start)
-            start += part.vertices.size
-            largest = max(largest, float(part.rows.degrees.max(initial=0.0)))
-        write_manifest(temporary, entries, largest, in_order)
-
-    write_folder(folder, fill)
-
-
-def place_parts(parts: Sequence[Part], executor: Executor, folder: str | Path | None) -> Store:
-    """Put parts where an executor can read them.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        The parts.
-    executor : Executor
-        Who works on them.
-    folder : str or pathlib.Path, optional
-        Where to write them; by default nowhere if they can be read from the memory of this process, and else a
-        temporary folder.
-    """
-    place = Path(folder) if folder is not None else executor.parts_folder()
-    if place is None:
-        return MemoryStore(parts)
-    write_parts(place, parts)
-    return seen_store(place, executor)
-
-
-def seen_store(folder: str | Path, executor: Executor) -> FolderStore:
-    """Return the parts in a folder, if all who work on them see it."""
-    store = FolderStore(folder)
-    executor.check_seen(store.folder / MANIFEST)
-    return store
-
-
-def write_folder(folder: str | Path, fill: Callable[[Path], None]) -> None:
-    """Make a new folder, complete or not at all.
-
-    Parameters
-    ----------
-    folder : str or pathlib.Path
-        Must not exist, or be empty.
-    fill : callable
-        Writes the files into a folder that is given to it.
-    """
+    """Write parts, taken one after the other, into a folder that is new or empty, all or none."""
     target = Path(folder).absolute()
     check_new_folder(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with temporary_folder(target.parent) as temporary:
         place = Path(temporary) / "parts"
         place.mkdir()
-        fill(place)
+        entries, start, in_order, largest = [], 0, True, 0.0
+        for p, part in enumerate(parts):
+            entries.append(_write_part(place, p, part))
+            in_order = in_order and is_range(part.vertices, start)
+            start += part.vertices.size
+            largest = max(largest, float(part.rows.degrees.max(initial=0.0)))
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "n_vertices": start,
+            "max_degree": largest,
+            "in_order": in_order,
+            "parts": entries,
+        }
+        (place / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
         os.replace(place, target)
 
 
@@ -178,7 +140,7 @@ def check_new_folder(folder: Path) -> None:
         raise FileExistsError(f"`folder` must be new or empty, got {quoted(folder)}, which holds something")
 
 
-def write_part(folder: Path, p: int, part: Part) -> dict[str, Any]:
+def _write_part(folder: Path, p: int, part: Part) -> dict[str, Any]:
     """Write the arrays of a part; return what the manifest says of it."""
     name = f"part-{p:05d}"
     (folder / name).mkdir()
@@ -201,24 +163,10 @@ def write_part(folder: Path, p: int, part: Part) -> dict[str, Any]:
     return {"folder": name, "n_vertices": int(part.vertices.size), "n_entries": n_entries, "files": files}
 
 
-def write_manifest(folder: Path, parts: list[dict[str, Any]], max_degree: float, in_order: bool) -> None:
-    """Write what a folder holds."""
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
-        "n_vertices": sum(part["n_vertices"] for part in parts),
-        "max_degree": max_degree,
-        "in_order": in_order,
-        "parts": parts,
-    }
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a folder, if it is one of this format and in itself consistent."""
-    file = folder / MANIFEST
+def _read_manifest(file: Path) -> dict[str, Any]:
+    """Return a manifest, if it is one of this format and in itself consistent."""
     if not file.is_file():
-        raise FileNotFoundError(f"{quoted(folder)} holds no parts of a graph: there is no {MANIFEST}")
+        raise FileNotFoundError(f"{quoted(file.parent)} holds no parts of a graph: there is no {MANIFEST}")
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
         header = (manifest["format"], manifest["version"])
@@ -244,19 +192,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_shapes(store: FolderStore, p: int) -> None:
-    """Reject arrays whose types and lengths are not those that the manifest says; their numbers are not looked at."""
-    n, n_entries = int(store.starts[p + 1] - store.starts[p]), store.entries[p]
-    lengths = {"vertices": n, "indptr": n + 1, "columns": n_entries, "weights": n_entries, "degrees": n}
-    for name, kinds in ARRAYS.items():
-        array = store._open(p, name)
-        if array.dtype.name not in kinds or array.shape != (lengths[name],):
-            raise InputError(
-                f"{quoted(store.folder / store.folders[p] / name)}.npy must be {' or '.join(kinds)} of length "
-                f"{lengths[name]} as the manifest says, got {array.dtype} of shape {array.shape}"
-            )
-
-
 def checksum(file: Path) -> str:
     """Return the SHA-256 of a file."""
     total = hashlib.sha256()
@@ -274,17 +209,10 @@ _SPREAD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint
 
 
 def check_folder(store: FolderStore, executor: Executor) -> None:
-    """Look at all numbers of a folder, part by part.
-
-    Raises
-    ------
-    InputError
-        If files are not those of the manifest, parts overlap or miss vertices, an entry is no edge, or the two halves
-        of an edge differ.
-    """
+    """Look at all numbers of a folder, part by part: files, vertices, and both halves of every edge."""
     _check_vertices(store)
     checks = [executor.call(p, check_part, store, p) for p in range(store.n_parts)]
-    sums = np.array(executor.values(executor.commit(checks)))
+    sums = np.array(executor.values(checks))
     p, q = np.nonzero(sums != sums.transpose(1, 0))
     if p.size:
         raise InputError(
@@ -301,10 +229,10 @@ def _check_vertices(store: FolderStore) -> None:
         if vertices.size == 0:
             continue
         if vertices.min() < 0 or vertices.max() >= seen.size or (np.diff(vertices) <= 0).any():
-            raise InputError(f"{_name(store, p)}: vertices must increase and be from 0 to {seen.size - 1}")
+            raise InputError(f"{store.name(p)}: vertices must increase and be from 0 to {seen.size - 1}")
         if seen[vertices].any():
             again = int(vertices[np.argmax(seen[vertices])])
-            raise InputError(f"{_name(store, p)}: parts must not overlap, got vertex {again} in another part too")
+            raise InputError(f"{store.name(p)}: parts must not overlap, got vertex {again} in another part too")
         seen[vertices] = True
     if not seen.all():
         raise InputError(
@@ -313,20 +241,16 @@ def _check_vertices(store: FolderStore) -> None:
 
 
 def check_part(store: FolderStore, p: int) -> list[int]:
-    """Look at the files and the numbers of a part.
+    """Look at the files and the numbers of a part; return a sum over its edges to each part.
 
-    Returns
-    -------
-    list of int
-        For each part, a sum over all edges to it that does not depend on their order or direction. Of the part itself
-        that of one direction less that of the other: zero.
+    The sums do not depend on order or direction. Of the part itself, one direction less the other: zero.
     """
     for name, wanted in store.checksums[p].items():
         if checksum(store.folder / store.folders[p] / name) != wanted:
-            raise InputError(f"{_name(store, p)}/{name} is not the file that the manifest names: its checksum differs")
+            raise InputError(f"{store.name(p)}/{name} is not the file that the manifest names: its checksum differs")
     indptr = store.part(p).rows.indptr
     if indptr[0] != 0 or indptr[-1] != store.entries[p] or (np.diff(indptr) < 0).any():
-        raise InputError(f"{_name(store, p)}: `indptr` must rise from 0 to the number of entries")
+        raise InputError(f"{store.name(p)}: `indptr` must rise from 0 to the number of entries")
     sums = np.zeros(store.n_parts, np.uint64)
     first = 0
     while first < indptr.size - 1:
@@ -334,7 +258,7 @@ def check_part(store: FolderStore, p: int) -> list[int]:
         sums += _check_rows(store, p, first, last)
         first = last
     if sums[p] != 0:
-        raise InputError(f"{_name(store, p)}: the two directions of every edge must have the same weight")
+        raise InputError(f"{store.name(p)}: the two directions of every edge must have the same weight")
     return [int(one) for one in sums]
 
 
@@ -345,20 +269,20 @@ def _check_rows(store: FolderStore, p: int, first: int, last: int) -> Array:
     columns = np.asarray(part.columns[indptr[0] : indptr[-1]], np.int64)
     weights = np.asarray(part.weights[indptr[0] : indptr[-1]])
     if columns.size and not (columns.min() >= 0 and columns.max() < store.n_vertices):
-        raise InputError(f"{_name(store, p)}: `columns` must be from 0 to {store.n_vertices - 1}")
+        raise InputError(f"{store.name(p)}: `columns` must be from 0 to {store.n_vertices - 1}")
     if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise InputError(f"{_name(store, p)}: `weights` must be finite and at least 0")
+        raise InputError(f"{store.name(p)}: `weights` must be finite and at least 0")
     start, n = int(store.starts[p]) + first, last - first
     rows = np.repeat(np.arange(n), np.diff(indptr))
     if (np.bincount(rows[rows + start == columns], minlength=n) != 1).any():
-        raise InputError(f"{_name(store, p)}: every row must have one entry for the vertex itself")
+        raise InputError(f"{store.name(p)}: every row must have one entry for the vertex itself")
     order = np.lexsort((columns, rows))
     if ((np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)).any():
-        raise InputError(f"{_name(store, p)}: a row must have one entry for each neighbour")
+        raise InputError(f"{store.name(p)}: a row must have one entry for each neighbour")
     sums = np.bincount(rows, weights=weights, minlength=n)
     allowed = 1e-12 * (np.diff(indptr) + 8) * np.abs(sums)
     if (np.abs(sums - part.degrees[first:last]) > allowed).any() or (sums > store.max_degree * (1 + 1e-12)).any():
-        raise InputError(f"{_name(store, p)}: `degrees` must be the sums of the weights of the rows")
+        raise InputError(f"{store.name(p)}: `degrees` must be the sums of the weights of the rows")
     return _edge_sums(store, p, rows + start, columns, weights)
 
 
@@ -380,7 +304,3 @@ def _mixed(numbers: Array) -> Array:
     for factor, shift in zip(_SPREAD, (29, 32, 31), strict=True):
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * factor
     return numbers ^ (numbers >> np.uint64(30))
-
-
-def _name(store: FolderStore, p: int) -> str:
-    return quoted(store.folder / store.folders[p])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -12,20 +13,13 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._memory import format_bytes
-from cayleygsp._typing import Array, FloatArray, GraphLike, IntArray, LaplacianKind
+from cayleygsp._typing import Array, FloatArray, GraphLike, LaplacianKind
 from cayleygsp._validation import check_choice, check_integer, check_positive
 from cayleygsp.distributed.building import partition_labels
 from cayleygsp.distributed.executor import Executor, Progress, executor_of
-from cayleygsp.distributed.folder import FolderStore, check_folder, place_parts, seen_store
-from cayleygsp.distributed.parts import CACHE, Store, cut_graph
-from cayleygsp.distributed.recurrence import (
-    Exchange,
-    Exchanges,
-    Program,
-    kept_degrees,
-    sum_adjoint_in_parts,
-    sum_in_parts,
-)
+from cayleygsp.distributed.folder import FolderStore, check_folder, write_parts
+from cayleygsp.distributed.parts import CACHE, MemoryStore, Store, cut_graph
+from cayleygsp.distributed.recurrence import Exchanges, Program, kept_degrees, sum_in_parts
 from cayleygsp.distributed.spectrum import SpectrumInParts
 from cayleygsp.graph import as_adjacency
 from cayleygsp.laplacians import KINDS, Laplacian, check_degrees
@@ -101,11 +95,7 @@ class DistributedLaplacian(Laplacian):
         self.lmin = 0.0
         self.lock = RLock()
         self._exchanges = Exchanges(executor, store)
-        self._find_bounds()
         weakref.finalize(self, CACHE.forget, store.token)
-
-    def _find_bounds(self) -> None:
-        """Let the parts say what is known of the spectrum."""
         spectrum = self._spectrum()
         if not all(one.is_finite for one in spectrum.facts.values()):
             check_degrees(np.array([np.inf]), self.kind, "graph")
@@ -179,9 +169,15 @@ class DistributedLaplacian(Laplacian):
         W = as_adjacency(graph)
         with np.errstate(over="ignore"):
             check_degrees(W.sum(axis=1), kind, "graph")
-        labels = partition_labels(W, n_parts, partition)
+        parts = cut_graph(W, partition_labels(W, n_parts, partition), n_parts)
         executor = executor_of(client, n_parts)
-        store = place_parts(cut_graph(W, labels, n_parts), executor, folder)
+        place = Path(folder) if folder is not None else executor.parts_folder()
+        if place is None:
+            store: Store = MemoryStore(tuple(parts))
+        else:
+            write_parts(place, parts)
+            store = FolderStore(place)
+            executor.check_seen(store.manifest)
         return cls(store, kind, executor, degrees_per_exchange=degrees_per_exchange, keep_every=keep_every)
 
     @classmethod
@@ -213,8 +209,9 @@ class DistributedLaplacian(Laplacian):
             If there is no such folder, or it does not hold parts of one undirected graph.
         """
         check_choice(kind, "kind", KINDS)
-        executor = executor_of(client, FolderStore(folder).n_parts)
-        store = seen_store(folder, executor)
+        store = FolderStore(folder)
+        executor = executor_of(client, store.n_parts)
+        executor.check_seen(store.manifest)
         if check:
             check_folder(store, executor)
         return cls(store, kind, executor, degrees_per_exchange=degrees_per_exchange, keep_every=keep_every)
@@ -305,95 +302,62 @@ class DistributedLaplacian(Laplacian):
             return most
         if self.degrees_per_exchange is not None:
             return min(self.degrees_per_exchange, degree)
-        return self._exchanges.cheapest_hops(most, n_columns, dtype)
+        return self._exchanges.cheapest_hops(most, n_columns * np.dtype(dtype).itemsize)
 
     def sum_series(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row of coefficients, and a note on how.
-
-        Parameters
-        ----------
-        lmax, coeffs, dtype
-            As for :func:`cayleygsp.engine.recurrence.sum_series`.
-        f : numpy.ndarray, shape (n, m), or what signals in parts give
-            Signals.
-        """
+        """Return what :meth:`cayleygsp.Laplacian.sum_series` does; of an array, or of signals that are in parts."""
         if not isinstance(f, np.ndarray):
             return f.sum_series(lmax, coeffs, dtype)
         m = f.shape[1]
         return self._gathered(f, len(coeffs), dtype, lambda pieces: self.sum_pieces(lmax, coeffs, pieces, m, dtype))
 
     def sum_series_adjoint(self, lmax: float, coeffs: FloatArray, f: Any, dtype: Any) -> tuple[Any, str]:
-        r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by one recurrence, and a note on how.
+        """Return what :meth:`cayleygsp.Laplacian.sum_series_adjoint` does, by one recurrence."""
 
-        Parameters
-        ----------
-        lmax, coeffs, dtype
-            As for :meth:`sum_series`.
-        f : numpy.ndarray, shape (n_filters, n, m)
-            One block of signals per filter.
-        """
-        y, note = self._gathered(f, 1, dtype, lambda pieces: self._sum_adjoint(lmax, coeffs, pieces, f.shape[2], dtype))
+        def work(pieces: list[Any]) -> tuple[list[Any], str]:
+            return self.sum_pieces(lmax, coeffs, pieces, f.shape[2], dtype, adjoint=True)
+
+        y, note = self._gathered(f, 1, dtype, work)
         return y[0], note
 
     def _gathered(
         self, f: Array, n_answers: int, dtype: Any, work: Callable[[list[Any]], tuple[list[Any], str]]
     ) -> tuple[Array, str]:
         """Bring signals of shape (…, n, m) to their parts, and answers of shape (n_answers, n, m) back."""
+        store = self.store
         with self.lock:
-            vertices = [self.store.part(p).vertices for p in range(self.n_parts)]
+            rows: list[Any] = [slice(*ends) for ends in pairwise(store.starts.tolist())]
+            if not store.in_order:
+                rows = [store.part(p).vertices for p in range(self.n_parts)]
             try:
-                pieces = [self.executor.put(p, self._rows_of(f, p, own)) for p, own in enumerate(vertices)]
+                pieces = [self.executor.put(p, f[..., own, :]) for p, own in enumerate(rows)]
                 answers, note = work(pieces)
                 out = np.empty((n_answers, *f.shape[-2:]), dtype)
-                for own, y in zip(vertices, self.executor.values(answers), strict=True):
+                for own, y in zip(rows, self.executor.values(answers), strict=True):
                     out[:, own] = y
             finally:
                 self.executor.close()
         return out, note
 
-    def _rows_of(self, f: Array, p: int, vertices: IntArray) -> Array:
-        if self.store.in_order:
-            return f[..., self.store.starts[p] : self.store.starts[p + 1], :]
-        return f[..., vertices, :]
-
     def sum_pieces(
-        self, lmax: float, coeffs: FloatArray, pieces: list[Any], n_columns: int, dtype: Any
+        self, lmax: float, coeffs: FloatArray, pieces: list[Any], n_columns: int, dtype: Any, *, adjoint: bool = False
     ) -> tuple[list[Any], str]:
-        """Sum series of signals that are where the parts are.
+        """Sum series, or their adjoint, of m real signals that are where the parts are; return answers and a note.
 
-        Parameters
-        ----------
-        lmax, coeffs, dtype
-            As for :meth:`sum_series`.
-        pieces : list of Handle
-            The signals of each part, shape (n_own, m).
-        n_columns : int
-            Number m of columns.
-
-        Returns
-        -------
-        answers : list of Handle
-            Of each part, shape (n_filters, n_own, m).
-        note : str
-            How it was done.
+        Pieces and answers are those of :func:`cayleygsp.distributed.recurrence.sum_in_parts`.
         """
-        program, exchange = self._program(lmax, coeffs, n_columns, dtype)
-        answers = sum_in_parts(self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
-        entries = exchange.entries(coeffs.shape[1] - 1)
-        return answers, self._describe(exchange, program, entries, n_columns, coeffs.shape[0])
-
-    def _sum_adjoint(
-        self, lmax: float, coeffs: FloatArray, pieces: list[Any], n_columns: int, dtype: Any
-    ) -> tuple[list[Any], str]:
-        program, exchange = self._program(lmax, coeffs, n_columns, dtype)
-        arguments = (self.executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
-        entries = exchange.entries(coeffs.shape[1] - 1) + coeffs.shape[0] * exchange.input_entries()
-        return sum_adjoint_in_parts(*arguments), self._describe(exchange, program, entries, n_columns, 0)
-
-    def _program(self, lmax: float, coeffs: FloatArray, n_columns: int, dtype: Any) -> tuple[Program, Exchange]:
-        exchange = self._exchanges.of(self._choose_hops(coeffs.shape[1] - 1, n_columns, dtype))
-        dtype = np.dtype(dtype).str
-        return Program(self.kind, lmax, coeffs, dtype, exchange.hops, self.executor.n_threads), exchange
+        (n_filters, n_terms), dtype, executor = coeffs.shape, np.dtype(dtype), self.executor
+        exchange = self._exchanges.of(self._choose_hops(n_terms - 1, n_columns, dtype))
+        program = Program(self.kind, lmax, coeffs, dtype.str, exchange.hops, executor.n_threads, adjoint)
+        answers = sum_in_parts(executor, self.store, exchange, program, pieces, self.keep_every, self.progress)
+        kept_bytes = self.kept_bytes(n_terms - 1, 0 if adjoint else n_filters, n_columns, dtype)
+        kept = f", {format_bytes(kept_bytes)} of states copied to be safe" if kept_bytes else ""
+        if self.n_parts == 1:
+            return answers, f"1 part {executor.words}{kept}"
+        entries = exchange.entries(n_terms - 1, n_filters if adjoint else 0)
+        between = format_bytes(entries * n_columns * dtype.itemsize)
+        per = "every degree" if exchange.hops == 1 else f"every {exchange.hops} degrees"
+        return answers, f"{self.n_parts} parts {executor.words}, {between} between them, exchanged {per}{kept}"
 
     def exchanged_bytes(self, degree: int, n_columns: int = 1, dtype: Any = np.float64) -> int:
         """Return the number of bytes that the parts exchange for a series, by the count of the values.
@@ -432,16 +396,6 @@ class DistributedLaplacian(Laplacian):
             return 0
         times = len(kept_degrees(degree, self._choose_hops(degree, n_columns, dtype), self.keep_every))
         return times * (2 + n_filters) * self.n_vertices * n_columns * np.dtype(dtype).itemsize
-
-    def _describe(self, exchange: Exchange, program: Program, entries: int, n_columns: int, n_sums: int) -> str:
-        degree = program.coeffs.shape[1] - 1
-        kept_bytes = self.kept_bytes(degree, n_sums, n_columns, program.dtype)
-        kept = f", {format_bytes(kept_bytes)} of states copied to be safe" if kept_bytes else ""
-        if self.n_parts == 1:
-            return f"1 part {self.executor.words}{kept}"
-        per = "every degree" if exchange.hops == 1 else f"every {exchange.hops} degrees"
-        n_bytes = format_bytes(entries * n_columns * np.dtype(program.dtype).itemsize)
-        return f"{self.n_parts} parts {self.executor.words}, {n_bytes} between them, exchanged {per}{kept}"
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("a DistributedLaplacian cannot be pickled: it holds a cluster; write its parts to a folder")

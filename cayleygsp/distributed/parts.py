@@ -12,11 +12,11 @@ import itertools
 import sys
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock, RLock
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -30,19 +30,7 @@ from cayleygsp.laplacians import normalized_entries
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of the adjacency matrix.
-
-    Attributes
-    ----------
-    indptr : numpy.ndarray of int64, shape (n_rows + 1,)
-        Where each row begins.
-    columns : numpy.ndarray of int64
-        Neighbours in the numbers of the parts, the vertex itself among them.
-    weights : numpy.ndarray of float64
-        Of the edges; of the vertex itself that of its self-loop, or 0.
-    degrees : numpy.ndarray of float64, shape (n_rows,)
-        Sums of the weights.
-    """
+    """Rows of the adjacency matrix: ``columns`` are numbers of the parts, ``degrees`` the sums of the weights."""
 
     indptr: IntArray
     columns: IntArray
@@ -64,24 +52,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One part of a graph.
-
-    Attributes
-    ----------
-    rows : Rows
-        Those of its vertices.
-    vertices : numpy.ndarray of int64, shape (n_own,)
-        The user's numbers of its vertices, increasing.
-    """
+    """One part of a graph: the rows of its vertices, and the user's numbers of these, increasing."""
 
     rows: Rows
     vertices: IntArray
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of its arrays."""
-        rows = self.rows
-        return sum(a.nbytes for a in (rows.indptr, rows.columns, rows.weights, rows.degrees, self.vertices))
 
 
 class Store(ABC):
@@ -120,11 +94,9 @@ class Store(ABC):
 
     def rows(self, numbers: IntArray) -> Rows:
         """Return rows of any parts, in the order of the numbers, which increase."""
-        blocks = []
         edges = np.searchsorted(numbers, self.starts)
-        for p in np.flatnonzero(np.diff(edges)).tolist():
-            blocks.append(self.part(p).rows.take(numbers[edges[p] : edges[p + 1]] - self.starts[p]))
-        return join_rows(blocks)
+        parts = np.flatnonzero(np.diff(edges)).tolist()
+        return join_rows([self.part(p).rows.take(numbers[edges[p] : edges[p + 1]] - self.starts[p]) for p in parts])
 
     def degrees(self, numbers: IntArray) -> FloatArray:
         """Return the degrees of vertices of any parts, in the order of the numbers, which increase."""
@@ -169,52 +141,37 @@ def is_range(vertices: IntArray, start: int) -> bool:
 
 def join_rows(pieces: Sequence[Rows]) -> Rows:
     """Put rows one after the other."""
-    sizes = np.cumsum([0, *(piece.columns.size for piece in pieces)])
+    if len(pieces) == 1:
+        return pieces[0]
+    sizes = np.cumsum([0] + [piece.columns.size for piece in pieces])
     return Rows(
-        np.concatenate([[0], *(piece.indptr[1:] + size for piece, size in zip(pieces, sizes, strict=False))]),
-        np.concatenate([np.zeros(0, np.int64), *(piece.columns for piece in pieces)]),
-        np.concatenate([np.zeros(0), *(piece.weights for piece in pieces)]),
-        np.concatenate([np.zeros(0), *(piece.degrees for piece in pieces)]),
+        np.concatenate([[0]] + [piece.indptr[1:] + size for piece, size in zip(pieces, sizes, strict=False)]),
+        np.concatenate([np.zeros(0, np.int64)] + [piece.columns for piece in pieces]),
+        np.concatenate([np.zeros(0)] + [piece.weights for piece in pieces]),
+        np.concatenate([np.zeros(0)] + [piece.degrees for piece in pieces]),
     )
 
 
-def cut_graph(W: sparse.csr_array, labels: IntArray, n_parts: int) -> list[Part]:
-    """Cut a graph into parts.
-
-    Parameters
-    ----------
-    W : sparse.csr_array
-        Symmetric adjacency matrix, as :func:`cayleygsp.graph.as_adjacency` returns it.
-    labels : numpy.ndarray of int64, shape (n,)
-        The part of each vertex.
-    n_parts : int
-        Number of parts; some may be empty.
-    """
+def numbering(labels: IntArray, n_parts: int) -> tuple[list[IntArray], IntArray]:
+    """Return the vertices of each part, increasing, and the number of each vertex, from the part of each vertex."""
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(n_parts + 1))
     number = np.empty(order.size, np.int64)
     number[order] = np.arange(order.size)
-    parts = []
-    for first, last in itertools.pairwise(starts):
-        vertices = order[first:last]
+    return [order[first:last] for first, last in itertools.pairwise(starts)], number
+
+
+def cut_graph(W: sparse.csr_array, labels: IntArray, n_parts: int) -> Iterator[Part]:
+    """Yield the parts of a symmetric adjacency matrix, by the part of each vertex; some may be empty."""
+    vertices_of_parts, number = numbering(labels, n_parts)
+    for vertices in vertices_of_parts:
         own = W[vertices]
         own.sort_indices()
-        parts.append(Part(complete_rows(own, vertices, number), vertices))
-    return parts
+        yield Part(complete_rows(own, vertices, number), vertices)
 
 
-def complete_rows(W: sparse.csr_array, vertices: IntArray, number: IntArray | None = None) -> Rows:
-    """Return rows of a matrix, sorted by columns, with an entry for each vertex itself.
-
-    Parameters
-    ----------
-    W : sparse.csr_array, shape (n_rows, n)
-        Rows of the adjacency matrix.
-    vertices : numpy.ndarray
-        The vertex of each row.
-    number : numpy.ndarray, optional
-        The number of each vertex, if it is another one.
-    """
+def complete_rows(W: sparse.csr_array, vertices: IntArray, number: IntArray) -> Rows:
+    """Return the rows of some vertices, shape (n_rows, n), sorted by columns, with an entry for each vertex itself."""
     n_rows = vertices.size
     rows = np.repeat(np.arange(n_rows), np.diff(W.indptr))
     columns, weights = W.indices.astype(np.int64), W.data.astype(np.float64)
@@ -226,8 +183,7 @@ def complete_rows(W: sparse.csr_array, vertices: IntArray, number: IntArray | No
     places = (W.indptr[:-1] + smaller)[without]
     columns = np.insert(columns, places, vertices[without])
     indptr = W.indptr.astype(np.int64) + np.append(0, np.cumsum(~loops))
-    degrees = W.sum(axis=1)
-    return Rows(indptr, columns if number is None else number[columns], np.insert(weights, places, 0.0), degrees)
+    return Rows(indptr, number[columns], np.insert(weights, places, 0.0), W.sum(axis=1))
 
 
 # Share of a worker's memory limit, less what it takes anyway, for prepared matrices, and bytes where there is no limit.
@@ -238,39 +194,20 @@ _NO_LIMIT = 2**40
 _GRAPHS = 3
 
 
-class Sized(Protocol):
-    """Something that knows how many bytes it takes."""
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of its arrays."""
-
-
 class WorkerCache:
-    """Values by their keys, the oldest of which are dropped when they take more than a number of bytes.
+    """What a process has made of parts, by keys that begin with the name of a graph; each value knows its ``n_bytes``.
 
-    Keys that are tuples begin with the name of a graph; those of the few graphs that were used last are kept.
-
-    Examples
-    --------
-    >>> from cayleygsp.distributed.parts import WorkerCache
-    >>> class Thing:
-    ...     n_bytes = 10
-    >>> cache = WorkerCache()
-    >>> first = cache.get("a", Thing, limit=15)
-    >>> cache.get("a", Thing, limit=15) is first
-    True
-    >>> other = cache.get("b", Thing, limit=15)
-    >>> cache.get("a", Thing, limit=15) is first
-    False
+    The oldest values are dropped when they take more than ``limit()`` bytes; those of the few graphs that were used
+    last are kept.
     """
 
-    def __init__(self) -> None:
-        self._values: OrderedDict[Hashable, Sized] = OrderedDict()
-        self._making: dict[Hashable, RLock] = {}
+    def __init__(self, limit: Callable[[], int]) -> None:
+        self._limit = limit
+        self._values: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._making: dict[tuple[Any, ...], RLock] = {}
         self._lock = Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Any], limit: int) -> Any:
+    def get(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return a value, made now if it is not there; threads that ask for the same wait for one to make it."""
         with self._lock:
             making = self._making.setdefault(key, RLock())
@@ -279,31 +216,23 @@ class WorkerCache:
                 if key in self._values:
                     self._values.move_to_end(key)
                     return self._values[key]
-            value = make()
+            value, limit = make(), self._limit()
             with self._lock:
                 self._values[key] = value
-                while len(self._values) > 1 and (self._n_bytes > limit or self._n_graphs > _GRAPHS):
+                while len(self._values) > 1 and (
+                    sum([one.n_bytes for one in self._values.values()]) > limit
+                    or len({graph for graph, *_ in self._values}) > _GRAPHS
+                ):
                     dropped, _ = self._values.popitem(last=False)
                     self._making.pop(dropped, None)
             return value
 
-    @property
-    def _n_bytes(self) -> int:
-        return sum(one.n_bytes for one in self._values.values())
-
-    @property
-    def _n_graphs(self) -> int:
-        return len({key[0] for key in self._values if isinstance(key, tuple)})
-
     def forget(self, token: str) -> None:
         """Drop everything whose key begins with a token."""
         with self._lock:
-            for key in [one for one in self._values if isinstance(one, tuple) and one[0] == token]:
+            for key in [key for key in self._values if key[0] == token]:
                 del self._values[key]
                 self._making.pop(key, None)
-
-
-CACHE = WorkerCache()
 
 
 def cache_bytes() -> int:
@@ -326,115 +255,100 @@ def _first_bytes(process: Any) -> int:
     return int(process.memory_info().rss)
 
 
-@dataclass(frozen=True, eq=False)
-class Region:
-    """A part and what lies around it.
+CACHE = WorkerCache(cache_bytes)
 
-    Attributes
-    ----------
-    p : int
-        The part.
-    rows : Rows
-        Of the part, then of the rings around it without the last, ring by ring.
-    halo : numpy.ndarray of int64
-        Vertices that are 1, 2, … edges away from the part, ring by ring, increasing in each.
-    ends : numpy.ndarray of int64, shape (hops + 1,)
-        Vertices of the part, and together with 1, 2, … rings.
+
+class Region(NamedTuple):
+    """A part and rings around it, of the vertices that are 1, 2, … edges away.
+
+    ``halo`` holds the rings, one after the other and each increasing; ``ends`` counts the vertices of the part, and
+    together with 1, 2, … rings; ``entries`` those of the rows of these, but for the last ring.
     """
 
     p: int
-    rows: Rows
     halo: IntArray
     ends: IntArray
-
-    @property
-    def hops(self) -> int:
-        """Number of rings."""
-        return self.ends.size - 1
+    entries: IntArray
 
     @property
     def n_own(self) -> int:
         """Vertices of the part."""
         return int(self.ends[0])
 
+    def rows(self, store: Store) -> Rows:
+        """Return the rows of the part, then of the rings around it without the last."""
+        rings = itertools.pairwise(self.ends[:-1] - self.n_own)
+        return join_rows([store.part(self.p).rows] + [store.rows(self.halo[first:last]) for first, last in rings])
+
+
+class Surroundings:
+    """The rings around a part; each is looked for once in a process, when it is first asked for."""
+
+    def __init__(self, n_own: int) -> None:
+        self._halo = np.zeros(0, np.int64)
+        self._ends, self._entries = [n_own], list[int]()
+        self._lock = Lock()
+
     @property
-    def n_local(self) -> int:
-        """Vertices of the part and around it."""
-        return int(self.ends[-1])
+    def n_bytes(self) -> int:
+        """Bytes of its arrays."""
+        return self._halo.nbytes
+
+    def region(self, store: Store, p: int, hops: int, most: int) -> Region:
+        """Return the part with so many rings, or with the first few that have more than ``most`` vertices."""
+        start, stop = int(store.starts[p]), int(store.starts[p + 1])
+        with self._lock:
+            while len(self._entries) < hops and self._halo.size <= most:
+                outermost = self._halo[self._ends[-2] - self._ends[0] :] if self._entries else None
+                rows = store.part(p).rows if outermost is None else store.rows(outermost)
+                reached = np.unique(rows.columns[(rows.columns < start) | (rows.columns >= stop)])
+                new = np.setdiff1d(reached, self._halo, assume_unique=True)
+                self._halo = np.concatenate([self._halo, new])
+                self._ends.append(stop - start + self._halo.size)
+                self._entries.append(sum(self._entries[-1:]) + rows.columns.size)
+            ends, entries = np.array(self._ends), np.array(self._entries)
+        hops = min(hops, 1 + int(np.searchsorted(ends[1:] - ends[0], most, side="right")))
+        return Region(p, self._halo[: ends[hops] - ends[0]], ends[: hops + 1], entries[:hops])
 
 
-@dataclass(frozen=True, eq=False)
-class Import:
+def region(store: Store, p: int, hops: int, most: int | None = None) -> Region:
+    """Look around a part, ``hops`` ≥ 1 edges far, or until there are more vertices than ``most`` around it."""
+    n_own = int(store.starts[p + 1] - store.starts[p])
+    surroundings: Surroundings = CACHE.get((store.token, p, "rings"), lambda: Surroundings(n_own))
+    return surroundings.region(store, p, hops, store.n_vertices if most is None else most)
+
+
+class Import(NamedTuple):
     """What a part takes from another one.
 
-    Attributes
-    ----------
-    source : int
-        The other part.
-    rows : numpy.ndarray of int64
-        Rows of the other part, those of the nearest ring first.
-    slots : numpy.ndarray of int64
-        Where they go among the local values.
-    counts : numpy.ndarray of int64, shape (hops + 1,)
-        How many of them are at most 0, 1, … edges away.
+    ``rows`` are rows of the other part, those of the nearest ring first; ``slots`` where they go among the local
+    values; ``counts`` how many of them are at most 0, 1, … edges away.
     """
 
-    source: int
     rows: IntArray
     slots: IntArray
     counts: IntArray
 
 
-def region(store: Store, p: int, hops: int, most: int | None = None) -> Region:
-    """Look around a part.
-
-    Parameters
-    ----------
-    store : Store
-        All parts.
-    p : int
-        The part.
-    hops : int
-        Rings around it, at least 1.
-    most : int, optional
-        Stop when there are more vertices than this around it; the region then has fewer rings.
-    """
-    start, stop = int(store.starts[p]), int(store.starts[p + 1])
-    rows = [store.part(p).rows]
-    halo, ends = np.zeros(0, np.int64), [stop - start]
-    inside = np.zeros(0, np.int64)  # the halo in increasing order
-    for ring in range(1, hops + 1):
-        if ring > 1:
-            rows.append(store.rows(halo[ends[-2] - ends[0] :]))
-        columns = rows[-1].columns
-        reached = np.unique(columns[(columns < start) | (columns >= stop)])
-        new = np.setdiff1d(reached, inside, assume_unique=True)
-        halo, inside = np.concatenate([halo, new]), np.union1d(inside, new)
-        ends.append(stop - start + halo.size)
-        if most is not None and halo.size > most:
-            break
-    return Region(p, join_rows(rows), halo, np.array(ends))
-
-
-def imports(store: Store, around: Region) -> list[Import]:
-    """Return what a part takes from the others, those from which it takes something."""
+def imports(store: Store, around: Region) -> dict[int, Import]:
+    """Return what a part takes from each of the others, those from which it takes something."""
     owners = np.searchsorted(store.starts, around.halo, side="right") - 1
-    taken = []
+    taken = {}
     for q in np.unique(owners).tolist():
         places = np.flatnonzero(owners == q)
         slots = around.n_own + places
-        counts = np.searchsorted(slots, around.ends)
-        taken.append(Import(q, around.halo[places] - store.starts[q], slots, counts))
+        taken[q] = Import(around.halo[places] - store.starts[q], slots, np.searchsorted(slots, around.ends))
     return taken
 
 
-def laplacian_rows(store: Store, around: Region, kind: LaplacianKind) -> tuple[sparse.csr_array, FloatArray]:
+def laplacian_rows(
+    store: Store, around: Region, rows: Rows, kind: LaplacianKind
+) -> tuple[sparse.csr_array, FloatArray]:
     """Return rows of the Laplacian with local columns, and its diagonal; entries in the user's order."""
-    rows, n_local = around.rows, around.n_local
+    n_local = around.n_own + around.halo.size
     order = np.argsort(around.halo)
     halo = around.halo[order]
-    start = int(store.starts[around.p])
-    columns = rows.columns - start
+    columns = rows.columns.astype(np.int64) - int(store.starts[around.p])
     outside = (columns < 0) | (columns >= around.n_own)
     columns[outside] = around.n_own + order[np.searchsorted(halo, rows.columns[outside])]
     i = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
@@ -458,16 +372,9 @@ def laplacian_rows(store: Store, around: Region, kind: LaplacianKind) -> tuple[s
 
 @dataclass(frozen=True, eq=False)
 class LocalMatrix:
-    """What a part steps the recurrence with.
+    """What a part steps the recurrence with: rows of the part and of the rings around it without the last.
 
-    Attributes
-    ----------
-    graph : KernelGraph
-        Rows of the part and of the rings around it without the last.
-    ends : numpy.ndarray of int64
-        See :class:`Region`.
-    slots : dict of int to numpy.ndarray
-        Where the values of other parts go, see :class:`Import`.
+    ``ends`` is that of :class:`Region`; ``slots`` says where the values of each other part go.
     """
 
     graph: KernelGraph
@@ -477,19 +384,29 @@ class LocalMatrix:
     @property
     def n_bytes(self) -> int:
         """Bytes of its arrays."""
-        return self.graph.n_bytes + sum(slots.nbytes for slots in self.slots.values())
+        return self.graph.n_bytes + sum([slots.nbytes for slots in self.slots.values()])
 
 
-def prepare_part(store: Store, p: int, kind: LaplacianKind, hops: int, dtype: Any) -> LocalMatrix:
-    """Prepare a part for exchanges of the values up to ``hops`` edges away."""
-    around = region(store, p, hops)
-    L, _ = laplacian_rows(store, around, kind)
-    graph = prepare_graph(L, dtype, reorder=False)
-    return LocalMatrix(graph, around.ends, {one.source: one.slots for one in imports(store, around)})
+def local_matrix(store: Store, p: int, kind: LaplacianKind, hops: int, dtype: str) -> LocalMatrix:
+    """Return the matrix of a part for exchanges of the values up to ``hops`` edges away, made once in each process."""
+
+    def make() -> LocalMatrix:
+        around = region(store, p, hops)
+        L, _ = laplacian_rows(store, around, around.rows(store), kind)
+        slots = {q: one.slots for q, one in imports(store, around).items()}
+        return LocalMatrix(prepare_graph(L, np.dtype(dtype), reorder=False), around.ends, slots)
+
+    found: LocalMatrix = CACHE.get((store.token, p, kind, hops, dtype), make)
+    return found
 
 
-def whole_matrix(store: Store, kind: LaplacianKind, dtype: Any) -> KernelGraph:
-    """Put all parts together, in the numbers of the parts."""
-    rows = join_rows([store.part(p).rows for p in range(store.n_parts)])
-    everything = Region(0, rows, np.zeros(0, np.int64), np.array([store.n_vertices]))
-    return prepare_graph(laplacian_rows(store, everything, kind)[0], dtype, reorder=False)
+def whole_graph(store: Store, kind: LaplacianKind, dtype: str) -> KernelGraph:
+    """Return the matrix of the whole graph in the numbers of the parts, made once in each process."""
+
+    def make() -> KernelGraph:
+        rows = join_rows([store.part(p).rows for p in range(store.n_parts)])
+        everything = Region(0, np.zeros(0, np.int64), np.array([store.n_vertices]), np.zeros(0, np.int64))
+        return prepare_graph(laplacian_rows(store, everything, rows, kind)[0], np.dtype(dtype), reorder=False)
+
+    found: KernelGraph = CACHE.get((store.token, "whole", kind, dtype), make)
+    return found
