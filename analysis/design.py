@@ -19,6 +19,7 @@ import cayleygsp as cg
 from analysis._figures import plain_axes
 from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp import design
+from cayleygsp.responses.base import Response
 
 MAX_ERROR = 0.1
 N_LOWEST = 15
@@ -92,7 +93,7 @@ def fit_row(name: str, fit: design.Fit) -> Document:
     }
 
 
-def measure_band(name: str, value: float, target: design.Target) -> Document:
+def measure_band(name: str, value: float, target: Response) -> Document:
     """Look for the least orders for one target on the interval [0, 1]."""
     cayley = design.least_order(target, MAX_ERROR, 1.0)
     chebyshev = design.least_order(target, MAX_ERROR, 1.0, family="chebyshev", max_order=4000)

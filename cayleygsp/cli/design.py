@@ -12,7 +12,8 @@ from cayleygsp.cli.inputs import load_named, need_edges
 from cayleygsp.cli.options import TARGET_TEXTS, LaplacianOptions, OutputOptions
 from cayleygsp.cli.outputs import Results, array_bytes, json_text
 from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
-from cayleygsp.design import MAX_CAYLEY_ORDER, Fit, parse_target
+from cayleygsp.design import Fit, parse_target
+from cayleygsp.design.fit import MAX_CAYLEY_ORDER
 from cayleygsp.report.design import compare_fits, draw_fits, fit_numbers, fit_table
 from cayleygsp.report.frequencies import find_frequencies
 

@@ -29,11 +29,14 @@ from cayleygsp.cli.polynomial import (
     target_name,
 )
 from cayleygsp.cli.task_frame import SignalOptions, finish, timed
-from cayleygsp.design import DEFAULT_RIDGE, Fit, Target, fit_cayley, graph_weight, parse_target
+from cayleygsp.design import Fit, fit_cayley, parse_target
+from cayleygsp.design.problem import graph_weight
+from cayleygsp.design.target import as_target
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.filters import CayleyFilter, FilterInfo, GraphFilter, KernelFilter
 from cayleygsp.io.signals import SIGNAL_ENDINGS
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 if TYPE_CHECKING:
@@ -155,8 +158,7 @@ def _check_response(passing: str | None, polynomial: PolynomialOptions, method: 
 def _applies(method: Method, passing: str) -> bool:
     """Return whether a method applies a target as it is: multigrid solves for the poles of a rational response."""
     if method == Method.multigrid:
-        response = parse_target(passing, 1.0).response()
-        return response is not None and response.rational_form is not None
+        return parse_target(passing, 1.0).rational_form is not None
     return method != Method.jacobi
 
 
@@ -179,13 +181,13 @@ def _prepare_filter(
     target = read_target(passing, L)
     order, zoom = options.order, options.zoom
     if order is None:
-        response, words = _response(target, on)
+        response, words = _applied(target, on)
         with input_errors():
             return KernelFilter(on, response, method=method.value, tol=tol), f"{target_name(target)}, {words}", None
     need_edges(L, "a fit")
     weight = graph_weight(L, "auto", seed)
     with input_errors():
-        fit = fit_cayley(target, order, L.lmax, zoom or "auto", weight, ridge=DEFAULT_RIDGE)
+        fit = fit_cayley(target, order, L.lmax, zoom or "auto", weight)
     polynomial = as_cayley(fit.polynomial)
     what = (
         f"{target_name(target)}, fitted by a Cayley polynomial of order {polynomial.order}, zoom {fit.zoom:.6g}: "
@@ -195,16 +197,12 @@ def _prepare_filter(
         return CayleyFilter(on, polynomial, method=method.value, tol=tol), what, fit
 
 
-def _response(target: Target, L: Laplacian) -> tuple[Any, str]:
-    """Return the response to apply for a target, and a description.
-
-    A step without a transition has jumps, which only the eigenvalues of a small graph can take.
-    """
-    jumps = getattr(target, "transition", None) == 0
-    response = target.response()
-    if response is None or (jumps and L.is_local and L.n_vertices <= EIGENBASIS_VERTICES):
-        return target, "the response itself"
-    width = getattr(response, "width", None)
+def _applied(response: Response, L: Laplacian) -> tuple[Any, str]:
+    """Return what to apply for a response, and a description: sharp steps need the eigenvalues of a small graph."""
+    is_sharp = response.jumps and response.transition is None
+    if is_sharp and L.is_local and L.n_vertices <= EIGENBASIS_VERTICES:
+        return as_target(response, L.lmax), "the response itself"
+    width = getattr(response, "width", None) if response.jumps else None
     how = "the response itself" if width is None else f"by smooth steps, from 0.001 to 0.999 across {width:.4g}"
     return response, how
 

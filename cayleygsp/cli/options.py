@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cayleygsp.design import MAX_CAYLEY_ORDER
+from cayleygsp.design.fit import MAX_CAYLEY_ORDER
 
 # The order of a fit where none is asked for.
 DEFAULT_ORDER = 8

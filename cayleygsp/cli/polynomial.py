@@ -15,10 +15,14 @@ from cayleygsp._validation import check_coefficients
 from cayleygsp.cli.errors import BadInput, input_errors, one_line
 from cayleygsp.cli.inputs import need_edges
 from cayleygsp.cli.options import DEFAULT_ORDER, MOST_ORDER, FilterOptions
-from cayleygsp.design import MAX_CAYLEY_ORDER, Target, fit_cayley, graph_weight, parse_target
+from cayleygsp.design import fit_cayley, parse_target
+from cayleygsp.design.fit import MAX_CAYLEY_ORDER
+from cayleygsp.design.problem import graph_weight
+from cayleygsp.design.target import response_name
 from cayleygsp.io.files import InputError, check_file, read_content
 from cayleygsp.io.signals import SIGNAL_ENDINGS, parse_number, read_table
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 # The memory that a byte of JSON needs, at most: a digit and a comma become a number in a list.
@@ -89,10 +93,10 @@ def _read_json_coefficients(path: Path) -> tuple[Array, float]:
     return real + 1j * imaginary, zoom
 
 
-def target_name(target: Target) -> str:
+def target_name(target: Response) -> str:
     """Return a target's name and parameters."""
     parameters = ", ".join(f"{name} {value:.4g}" for name, value in vars(target).items() if value or name == "low")
-    return f"{target.name} ({parameters})"
+    return f"{response_name(target)} ({parameters})"
 
 
 class AskedPolynomial:
@@ -171,7 +175,7 @@ def check_target(text: str, option: str = "--target") -> None:
         raise BadInput(one_line(error).replace("`text`", option)) from None
 
 
-def read_target(text: str, L: Laplacian) -> Target:
+def read_target(text: str, L: Laplacian) -> Response:
     """Return the target that a text means on this graph."""
     try:
         return parse_target(text, L.lmax if L.lmax > 0 else None)

@@ -21,7 +21,7 @@ from cayleygsp.cli.inputs import graph_line, load, vertices_text
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.outputs import page_results
 from cayleygsp.cli.polynomial import check_fit_order
-from cayleygsp.design import MAX_CAYLEY_ORDER
+from cayleygsp.design.fit import MAX_CAYLEY_ORDER
 from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.report.page import STEPS, report_on
 

@@ -1,7 +1,12 @@
 r"""The largest distance of a polynomial from its target: an upper bound that holds at every frequency.
 
-Intervals of the angle are halved until the bound on each is near the largest distance seen. On an interval of half
-width d around m, Taylor's formula gives for the distance f = p - t
+Polynomials of both families are trigonometric ones of an angle u that grows with frequency,
+
+.. math:: p = a_0 + \mathrm{Re} \sum_{j=1}^r a_j e^{iju},
+
+Cayley polynomials with :math:`u = 2\arctan(h\lambda)`, Chebyshev polynomials with
+:math:`\lambda = \lambda_{max} \sin^2(u/2)`. Intervals of the angle are halved until the bound on each is near the
+largest distance seen. On one of half width d around m, Taylor's formula gives for the distance f = p - t
 
 .. math:: |f| \le |f(m)| + |f'(m)|\,d + \sum_{k=2}^{K} |p^{(k)}(m)| \frac{d^k}{k!}
                   + M_{K+1} \frac{d^{K+1}}{(K+1)!} + \sup|t''|\,\frac{d^2}{2},
@@ -11,20 +16,18 @@ where :math:`M_{K+1} = \sum_j j^{K+1} |a_j|` bounds the next derivative of the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from math import factorial
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from cayleygsp._typing import FloatArray
+from cayleygsp._typing import ArrayLike, ComplexArray, FloatArray
 from cayleygsp.design.problem import Problem, interval_quadrature
-from cayleygsp.design.targets import Piece, Target
-from cayleygsp.design.waves import Wave
-from cayleygsp.responses.function import KernelResponse
-
-Certificate: TypeAlias = Literal["proved", "sampled"]
+from cayleygsp.design.target import Piece, Target
+from cayleygsp.responses.cayley import CayleyPolynomial
+from cayleygsp.responses.chebyshev import ChebyshevPolynomial
+from cayleygsp.responses.series import Certificate
 
 # Derivatives in Taylor's formula, and how far above the largest distance seen the bound may be.
 _DERIVATIVES = 5
@@ -36,54 +39,138 @@ _MAX_CELLS = 500_000
 
 _EPS = float(np.finfo(np.float64).eps)
 
+# Numbers in a table of waves that is made at once.
+_TABLE = 2**21
 
-@dataclass(frozen=True)
-class Distance:
-    """An upper bound of a distance and what it rests on.
+
+class Wave(ABC):
+    """A trigonometric polynomial of an angle that grows with frequency.
 
     Attributes
     ----------
-    value : float
-        The largest distance.
-    certificate : {"proved", "sampled"}
-        Whether no frequency can be further from its target, or none that was looked at.
+    constant : float
+        a_0.
+    harmonics : numpy.ndarray, shape (r,)
+        Complex a_1 ... a_r.
+    rounding : float
+        An upper bound of what rounding can change in a value of the polynomial.
     """
 
-    value: float
-    certificate: Certificate
+    constant: float
+    harmonics: ComplexArray
+    rounding: float
+
+    @property
+    def degree(self) -> int:
+        """The degree r."""
+        return self.harmonics.size
+
+    @abstractmethod
+    def angle(self, lam: ArrayLike) -> FloatArray:
+        """Return the angle of frequencies."""
+
+    @abstractmethod
+    def frequency(self, u: FloatArray) -> FloatArray:
+        """Return the frequency at angles."""
+
+    @abstractmethod
+    def speed(self, u: FloatArray) -> FloatArray:
+        """Return dλ/du at angles."""
+
+    @abstractmethod
+    def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds of |dλ/du| and |d²λ/du²| between the angles u0 < u1."""
+
+    def derivatives(self, u: FloatArray, n_derivatives: int) -> FloatArray:
+        """Return value and derivatives with respect to the angle, shape (n_derivatives + 1, m)."""
+        j = np.arange(1, self.degree + 1)
+        terms = self.harmonics[:, None] * (1j * j[:, None]) ** np.arange(n_derivatives + 1)
+        step = max(_TABLE // self.degree, 1)
+        parts = [np.exp(1j * np.outer(u[k : k + step], j)) @ terms for k in range(0, u.size, step)]
+        values = np.concatenate(parts).real.T if parts else np.zeros((n_derivatives + 1, 0))
+        values[0] += self.constant
+        return values
+
+    def derivative_bound(self, n: int) -> float:
+        """Return an upper bound of the n-th derivative on the whole circle."""
+        return float(np.arange(1.0, self.degree + 1) ** n @ np.abs(self.harmonics))
 
 
-def largest_distance(wave: Wave, problem: Problem) -> Distance:
-    """Return the largest distance from the target over what the problem says: its points, or the whole interval.
+class CayleyWave(Wave):
+    """A Cayley polynomial of the angle u = 2 arctan(hλ)."""
 
-    Parameters
-    ----------
-    wave : Wave
-        The polynomial.
-    problem : Problem
-        With the target, the interval, and the points if these are all that count.
-    """
+    def __init__(self, polynomial: CayleyPolynomial) -> None:
+        c = polynomial.coeffs
+        self.zoom = polynomial.zoom
+        self.constant = float(c[0].real)
+        # C(hλ) = -exp(iu)
+        self.harmonics = 2 * c[1:] * (-1.0) ** np.arange(1, c.size)
+        self.rounding = 16 * _EPS * float(abs(c[0]) + (1 + np.arange(c.size)) @ (2 * np.abs(c)))
+
+    def angle(self, lam: ArrayLike) -> FloatArray:
+        """Return the angle of frequencies."""
+        return 2 * np.arctan(self.zoom * np.asarray(lam, dtype=np.float64))
+
+    def frequency(self, u: FloatArray) -> FloatArray:
+        """Return the frequency at angles."""
+        return np.tan(np.clip(u, 0.0, np.pi) / 2) / self.zoom
+
+    def speed(self, u: FloatArray) -> FloatArray:
+        """Return dλ/du at angles."""
+        return (1 + np.tan(np.clip(u, 0.0, np.pi) / 2) ** 2) / (2 * self.zoom)
+
+    def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds of |dλ/du| and |d²λ/du²| between the angles u0 < u1."""
+        x = np.tan(np.clip(u1, 0.0, np.pi) / 2)
+        first = (1 + x**2) / (2 * self.zoom)
+        return first, x * first
+
+
+class ChebyshevWave(Wave):
+    """A Chebyshev polynomial of the angle u with λ = lmax sin²(u/2)."""
+
+    def __init__(self, polynomial: ChebyshevPolynomial) -> None:
+        a = polynomial.coeffs
+        k = np.arange(a.size)
+        self.lmax = float(polynomial.lmax)
+        self.constant = float(a[0])
+        self.harmonics = (a * (-1.0) ** k)[1:].astype(np.complex128)
+        # 2λ/lmax - 1 is rounded before T_k, whose slope is k² at the ends, is evaluated
+        self.rounding = 4 * _EPS * float((2 + k**2) @ np.abs(a))
+
+    def angle(self, lam: ArrayLike) -> FloatArray:
+        """Return the angle of frequencies."""
+        if self.lmax == 0:
+            return np.zeros(np.shape(lam))
+        return 2 * np.arcsin(np.sqrt(np.clip(np.asarray(lam, dtype=np.float64) / self.lmax, 0.0, 1.0)))
+
+    def frequency(self, u: FloatArray) -> FloatArray:
+        """Return the frequency at angles."""
+        return self.lmax * np.sin(np.clip(u, 0.0, np.pi) / 2) ** 2
+
+    def speed(self, u: FloatArray) -> FloatArray:
+        """Return dλ/du at angles."""
+        return self.lmax / 2 * np.sin(u)
+
+    def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds of |dλ/du| and |d²λ/du²| between the angles u0 < u1."""
+        steepest = np.minimum(np.abs(np.sin((u0 + u1) / 2)) + (u1 - u0) / 2, 1.0)
+        return self.lmax / 2 * steepest, np.full(u0.shape, self.lmax / 2)
+
+
+def largest_distance(wave: Wave, problem: Problem) -> tuple[float, Certificate]:
+    """Return the largest distance from the target over what the problem says, its points or the interval; if proved."""
     target = problem.target
-    pieces = target.pieces(problem.lmax) if isinstance(target, Target) else None
     if problem.over != "interval":
-        certificate: Certificate = "sampled" if pieces is None and problem.uncertainty > 0 else "proved"
-        return Distance(_at_points(wave, problem), certificate)
-    if pieces is None:
-        return Distance(_at_samples(wave, problem), "sampled")
-    assert isinstance(target, Target)
-    return Distance(_over_pieces(wave, target, pieces), "proved")
+        known = target.is_known or problem.uncertainty == 0
+        return _at_points(wave, problem), "proved" if known else "sampled"
+    if target.is_known:
+        return _over_pieces(wave, target, target.pieces(problem.lmax)), "proved"
+    return _at_samples(wave, problem), "sampled"
 
 
 def largest_response(wave: Wave, lmax: float) -> float:
-    """Return an upper bound of the absolute response over [0, lmax].
-
-    Parameters
-    ----------
-    wave : Wave
-        The polynomial.
-    lmax : float
-        Right end of the interval.
-    """
+    """Return an upper bound of the absolute response over [0, lmax]."""
     return _over_pieces(wave, None, [Piece(0.0, lmax, 0.0)])
 
 
@@ -133,20 +220,17 @@ def _cell_bounds(
         distance = np.abs(p[0] - (piece.value or 0.0))
         return distance, upper + distance + np.abs(p[1]) * d
     lam = wave.frequency(middle)
-    distance, slope = np.abs(p[0] - target(lam)), target.slope(lam) * wave.speed(middle)
-    upper += distance + np.abs(p[1] - slope) * d + _target_bend(wave, target, piece, left, right) * d**2 / 2
+    low, high = (np.clip(wave.frequency(u), piece.low, piece.high) for u in (left, right))
+    slopes = target.response.slopes(lam, low, high)
+    assert slopes is not None
+    # the bounds of the speed hold up to the end of the interval, beyond which there is no frequency
+    first, second = wave.speed_bounds(left, np.minimum(right, wave.angle(piece.high)))
+    bend = slopes[2] * first**2 + slopes[1] * second
+    distance, slope = np.abs(p[0] - target(lam)), slopes[0] * wave.speed(middle)
+    upper += distance + np.abs(p[1] - slope) * d + bend * d**2 / 2
     # the frequency in the middle is rounded, and so is the target there
     upper += 16 * _EPS * (1 + np.abs(slope))
     return distance, np.where(np.isnan(upper), np.inf, upper)
-
-
-def _target_bend(wave: Wave, target: Target, piece: Piece, left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return an upper bound of the target's second derivative with respect to the angle."""
-    low, high = (np.clip(wave.frequency(u), piece.low, piece.high) for u in (left, right))
-    steepest, most_bent = target.slope_bounds(low, high)
-    # the bounds of the speed hold up to the end of the interval, beyond which there is no frequency
-    first, second = wave.speed_bounds(left, np.minimum(right, wave.angle(piece.high)))
-    return most_bent * first**2 + steepest * second
 
 
 def _at_points(wave: Wave, problem: Problem) -> float:
@@ -155,22 +239,15 @@ def _at_points(wave: Wave, problem: Problem) -> float:
     near = [np.clip(problem.points + side * eps, 0.0, problem.lmax) for side in (-1, 0, 1)]
     turn = np.max([np.abs(wave.angle(lam) - wave.angle(near[1])) for lam in near])
     lam = np.concatenate(near)
-    free = ~_counts(problem.target, lam)
-    distance = np.abs(wave.derivatives(wave.angle(lam), 0)[0] - KernelResponse(problem.target)(lam))
-    return float(np.where(free, 0.0, distance).max()) + wave.derivative_bound(1) * float(turn) + wave.rounding
+    distance = np.abs(wave.derivatives(wave.angle(lam), 0)[0] - problem.target(lam))
+    return float((distance * problem.target.weight(lam)).max()) + wave.derivative_bound(1) * float(turn) + wave.rounding
 
 
 def _at_samples(wave: Wave, problem: Problem) -> float:
     """Return the largest distance seen at many frequencies."""
     r, lmax = wave.degree, problem.lmax
-    panels = interval_quadrature(lmax, problem.features, lambda a, b: 24 + 4 * r)[0]
+    panels = interval_quadrature(lmax, problem.target.features, lambda a, b: 24 + 4 * r)[0]
     even = wave.frequency(np.linspace(0.0, float(wave.angle(lmax)), 40 * r + 2001))
     lam = np.concatenate([panels, np.clip(even, 0.0, lmax), problem.nodes, [0.0, lmax]])
-    lam = lam[_counts(problem.target, lam)]
     values = wave.derivatives(wave.angle(lam), 0)[0]
-    return float(np.abs(values - KernelResponse(problem.target)(lam)).max(initial=0.0)) + wave.rounding
-
-
-def _counts(target: Callable[..., Any], lam: FloatArray) -> Any:
-    """Return which frequencies lie outside the transition bands of the target."""
-    return target.weight(lam) > 0 if isinstance(target, Target) else np.ones(lam.shape, dtype=bool)
+    return float(np.abs(values - problem.target(lam)).max(initial=0.0)) + wave.rounding

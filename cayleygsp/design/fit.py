@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from cayleygsp._format import format_at_most
 from cayleygsp._typing import FloatArray, Kernel
 from cayleygsp._validation import check_choice, check_integer, check_positive, check_real
-from cayleygsp.design.distance import Certificate, largest_distance, largest_response
+from cayleygsp.design.distance import CayleyWave, ChebyshevWave, Wave, largest_distance, largest_response
 from cayleygsp.design.problem import NORMS, Norm, Over, Problem, Weight, make_problem
 from cayleygsp.design.search import ROUNDS, Solution, search_zoom, solve
-from cayleygsp.design.waves import CayleyWave, ChebyshevWave, Wave
+from cayleygsp.design.target import Target
 from cayleygsp.responses.basis import basis_coefficients, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.chebyshev import ChebyshevPolynomial
+from cayleygsp.responses.series import Certificate
 
 # A response this many times above the target is worth a word.
 _FAR_ABOVE = 2.0
@@ -31,8 +31,8 @@ class Fit:
     ----------
     polynomial : CayleyPolynomial or ChebyshevPolynomial
         The fit.
-    target : callable
-        What was fitted.
+    target : Target
+        What was fitted, a function of frequency: of a smooth step the sharp one that it stands for.
     lmax : float
         Right end of the interval of frequencies.
     norm : {"least-squares", "minimax"}
@@ -75,7 +75,7 @@ class Fit:
     """
 
     polynomial: CayleyPolynomial | ChebyshevPolynomial
-    target: Callable[..., Any]
+    target: Target
     lmax: float
     norm: Norm
     residual_rms: float
@@ -126,7 +126,7 @@ class Fit:
     @property
     def target_peak(self) -> float:
         """The largest absolute value of the target at the points of the fit."""
-        return float(np.abs(np.asarray(self.target(self.nodes), dtype=np.float64)).max())
+        return float(np.abs(self.target(self.nodes)).max())
 
     @property
     def summary(self) -> str:
@@ -157,7 +157,7 @@ def report_fit(
 ) -> Fit:
     """Measure a fitted polynomial against its target."""
     difference = polynomial(problem.nodes) - problem.values
-    distance = largest_distance(wave, problem)
+    residual_max, certificate = largest_distance(wave, problem)
     return Fit(
         polynomial=polynomial,
         target=problem.target,
@@ -165,9 +165,9 @@ def report_fit(
         norm=norm,
         residual_rms=float(np.sqrt(problem.mean_weights @ difference**2)),
         rms_is_estimated=problem.is_estimated,
-        residual_max=distance.value,
+        residual_max=residual_max,
         over=problem.over,
-        certificate=distance.certificate,
+        certificate=certificate,
         lower_bound=solution.lower_bound,
         coeff_norm=float(np.linalg.norm(polynomial.coeffs)),
         peak=largest_response(wave, problem.lmax),
@@ -206,8 +206,9 @@ def fit_cayley(
 
     Parameters
     ----------
-    target : callable, Target or str
-        A function of frequency, or a text for :func:`parse_target`, relative numbers being relative to ``lmax``.
+    target : callable, response or str
+        A function of frequency, or a text for :func:`parse_target`, relative numbers being relative to ``lmax``. A
+        smooth step of :mod:`cayleygsp.responses` stands for the sharp one, with any value in its ``transition``.
     order : int
         r from 1 to ``MAX_CAYLEY_ORDER`` = 48.
     lmax : float

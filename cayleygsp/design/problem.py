@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from cayleygsp._typing import ArrayLike, FloatArray, Kernel
 from cayleygsp._validation import check_choice, check_eigenvalues, check_real
 from cayleygsp.density import EXACT_VERTICES, SpectralDensity, spectral_density
-from cayleygsp.design.parse import as_target
-from cayleygsp.design.targets import Target
+from cayleygsp.design.target import Target, as_target
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.responses.function import KernelResponse
 
 Norm: TypeAlias = Literal["least-squares", "minimax"]
 
@@ -51,12 +49,10 @@ class Problem:
 
     Attributes
     ----------
-    target : callable
+    target : Target
         What is to be fitted.
     lmax : float
         Right end of the interval.
-    features : tuple of float
-        Frequencies at which the target changes.
     nodes, weights, values : numpy.ndarray, shape (m,)
         Frequencies, what they count in the fit, summing to 1, and the target there.
     mean_weights : numpy.ndarray, shape (m,)
@@ -74,9 +70,8 @@ class Problem:
         How far the eigenvalues may be from the nodes.
     """
 
-    target: Callable[..., Any]
+    target: Target
     lmax: float
-    features: tuple[float, ...]
     nodes: FloatArray
     weights: FloatArray
     values: FloatArray
@@ -102,11 +97,6 @@ def graph_weight(L: Laplacian, weight: GraphWeight = "auto", rng: np.random.Gene
     rng : numpy.random.Generator or int, optional
         For the probes of the density.
 
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> cg.design.graph_weight(cg.laplacian(cg.gallery.ring(12))).exact  # the eigenvalues of a small graph
-    True
     """
     if not isinstance(weight, str):
         return weight
@@ -126,14 +116,13 @@ def check_lmax(lmax: float) -> float:
     return number
 
 
-def make_problem(target: Kernel | str, lmax: float, weight: Weight, n_points: Callable[[float, float], int]) -> Problem:
+def make_problem(given: Kernel | str, lmax: float, weight: Weight, n_points: Callable[[float, float], int]) -> Problem:
     """Check target and weight, and evaluate them where they matter."""
     lmax = check_lmax(lmax)
-    function = as_target(target, lmax)
-    features = function.features if isinstance(function, Target) else ()
-    points = _interval_points(function, lmax, features, n_points)
+    target = as_target(given, lmax)
+    points = _interval_points(target, lmax, n_points)
     nodes, weights, floor, over = _nodes_and_weights(weight, lmax, points)
-    matters = function.weight(nodes) if isinstance(function, Target) else np.ones(nodes.shape)
+    matters = target.weight(nodes)
     mean_weights = weights * matters
     weights = mean_weights if floor is None else (1 - FLOOR) * mean_weights + FLOOR * floor * matters
     kept = weights > 0
@@ -141,12 +130,11 @@ def make_problem(target: Kernel | str, lmax: float, weight: Weight, n_points: Ca
         raise ValueError("`weight` must be positive somewhere outside the transition bands of the target, got none")
     all_nodes, nodes, weights, mean_weights = nodes, nodes[kept], weights[kept], mean_weights[kept]
     return Problem(
-        target=function,
+        target=target,
         lmax=lmax,
-        features=features,
         nodes=nodes,
         weights=weights / weights.sum(),
-        values=KernelResponse(function)(nodes),
+        values=target(nodes),
         mean_weights=mean_weights / mean_weights.sum() if mean_weights.any() else weights / weights.sum(),
         points=all_nodes,
         over=over,
@@ -157,15 +145,15 @@ def make_problem(target: Kernel | str, lmax: float, weight: Weight, n_points: Ca
 
 
 def _interval_points(
-    target: Callable[..., Any], lmax: float, features: tuple[float, ...], n_points: Callable[[float, float], int]
+    target: Target, lmax: float, n_points: Callable[[float, float], int]
 ) -> tuple[FloatArray, FloatArray]:
     """Return a quadrature of [0, lmax], and the ends of the target's pieces with next to no weight.
 
     Where the largest distance is made small, it is often met at the ends.
     """
-    nodes, weights = interval_quadrature(lmax, features, n_points)
-    pieces = target.pieces(lmax) if isinstance(target, Target) else None
-    ends = [end for p in pieces or () for end in (p.low * (1 + _INWARDS), p.high * (1 - _INWARDS)) if p.low < p.high]
+    nodes, weights = interval_quadrature(lmax, target.features, n_points)
+    pieces = [p for p in target.pieces(lmax) if p.low < p.high]
+    ends = [end for p in pieces for end in (p.low * (1 + _INWARDS), p.high * (1 - _INWARDS))]
     return np.append(nodes, ends), np.append(weights, np.full(len(ends), _INWARDS))
 
 
@@ -238,12 +226,6 @@ def interval_quadrature(
     n_points : callable
         The number of points for a panel from a to b.
 
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> nodes, weights = cg.design.interval_quadrature(4.0, (1.0,), lambda a, b: 8)
-    >>> bool(abs(weights @ nodes**2 / weights.sum() - 16 / 3) < 1e-12)  # the mean of λ² over [0, 4]
-    True
     """
     if lmax == 0:
         return np.zeros(1), np.ones(1)

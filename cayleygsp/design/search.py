@@ -147,7 +147,7 @@ def search_zoom(error: Callable[[float, int], float], problem: Problem, order: i
 
 def _zoom_range(problem: Problem) -> tuple[float, float]:
     """Return logarithms: from a zoom that sees all of [0, lmax] alike to one that sees the lowest features well."""
-    lows = [f for f in problem.features if f > 0]
+    lows = [f for f in problem.target.features if f > 0]
     if problem.nodes.size and not lows:
         lows = problem.nodes[problem.nodes > 1e-4 * problem.lmax].tolist()
     finest = min([*lows, problem.lmax])

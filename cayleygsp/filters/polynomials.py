@@ -94,7 +94,7 @@ class CayleyFilter(GraphFilter):
         ----------
         graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
             See :func:`laplacian`.
-        target : callable, Target or str
+        target : callable, response or str
             A function of frequency, or a text such as "low:0.5", see :func:`cayleygsp.design.parse_target`; relative
             numbers in it refer to the Laplacian's guaranteed bound.
         order : int

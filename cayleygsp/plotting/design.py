@@ -12,7 +12,8 @@ from cayleygsp import zoom as zoom_module
 from cayleygsp._typing import ArrayLike, FloatArray, Kernel
 from cayleygsp._validation import check_positive, check_vertex
 from cayleygsp.density import SpectralDensity
-from cayleygsp.design import Fit, Target, as_target
+from cayleygsp.design import Fit
+from cayleygsp.design.target import Target, as_target
 from cayleygsp.filters import GraphFilter
 from cayleygsp.graph import Graph
 from cayleygsp.plotting._style import (
@@ -44,7 +45,7 @@ def fit(
 
     Parameters
     ----------
-    target : callable, Target or str
+    target : callable, response or str
         What was fitted; its transition bands are shaded.
     fits : mapping of str to Fit or callable
         Names for the legend, and fits or responses.
@@ -77,16 +78,16 @@ def fit(
     ['transition, free', 'target', 'Cayley', 'Chebyshev']
     """
     lmax = check_positive(lmax, "lmax")
-    function = as_target(target, lmax)
+    goal = as_target(target, lmax)
     responses = _responses(fits)
     lam = np.zeros(0) if eigenvalues is None else checked_frequencies(eigenvalues)
     lam = lam[lam <= lmax]
     ax = use_axes(ax)
-    grid = _frequency_grid(function, lam, lmax, log)
+    grid = _frequency_grid(goal, lam, lmax, log)
     ax.vlines(lam, 0, 0.04, colors=GREY, linewidths=0.5, transform=ax.get_xaxis_transform(), zorder=1)
-    _shade_transitions(ax, function, grid)
+    _shade_transitions(ax, goal, grid)
     ax.axhline(0, color=GREY, linewidth=0.6, zorder=1.5)
-    ax.plot(grid, np.asarray(function(grid)), color="0.65", linewidth=3.5, label="target", zorder=2)
+    ax.plot(grid, goal(grid), color="0.65", linewidth=3.5, label="target", zorder=2)
     for k, (name, response) in enumerate(responses.items()):
         look = {"color": COLORS[k % len(COLORS)], "linestyle": LINE_STYLES[k % len(LINE_STYLES)], "linewidth": 1.6}
         ax.plot(grid, np.asarray(response(grid)), **(look | {"label": name, "zorder": 3} | kwargs))
@@ -289,9 +290,9 @@ def _responses(fits: Mapping[str, Any]) -> dict[str, Any]:
     return responses
 
 
-def _frequency_grid(target: Any, lam: FloatArray, lmax: float, log: bool) -> FloatArray:
+def _frequency_grid(target: Target, lam: FloatArray, lmax: float, log: bool) -> FloatArray:
     """Return frequencies close enough for every curve: even ones, the graph's, and both sides of every step."""
-    features = np.array([f for f in getattr(target, "features", ()) if 0 < f < lmax])
+    features = np.array([f for f in target.features if 0 < f < lmax])
     start = min([1e-4 * lmax, *(0.1 * features)]) if log else 0.0
     even = np.geomspace(start, lmax, GRID_POINTS) if log else np.linspace(0, lmax, GRID_POINTS)
     near = np.concatenate([features * (1 + side) for side in (-1e-9, 0.0, 1e-9)])
@@ -299,9 +300,7 @@ def _frequency_grid(target: Any, lam: FloatArray, lmax: float, log: bool) -> Flo
     return grid[(grid >= even[0]) & (grid <= lmax)]
 
 
-def _shade_transitions(ax: Axes, target: Any, grid: FloatArray) -> None:
-    if not isinstance(target, Target):
-        return
+def _shade_transitions(ax: Axes, target: Target, grid: FloatArray) -> None:
     free = np.flatnonzero(np.diff(np.concatenate([[0], (target.weight(grid) == 0).astype(int), [0]])))
     for k, (first, beyond) in enumerate(free.reshape(-1, 2)):
         label = "_transition" if k else "transition, free"

@@ -10,7 +10,10 @@ import numpy as np
 
 from cayleygsp._format import format_at_most
 from cayleygsp._html import Picture, Section, Table, new_figure
-from cayleygsp.design import Fit, LowPass, Norm, Target, Weight, fit_cayley, fit_chebyshev
+from cayleygsp._typing import Kernel
+from cayleygsp.design import Fit, LowPass, fit_cayley, fit_chebyshev
+from cayleygsp.design.problem import Norm, Weight
+from cayleygsp.design.target import response_name
 from cayleygsp.report.frequencies import Frequencies
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ def low_pass(frequencies: Frequencies) -> LowPass:
 
 
 def compare_fits(
-    target: Target | str,
+    target: Kernel | str,
     order: int,
     lmax: float,
     weight: Weight = None,
@@ -95,12 +98,11 @@ def draw_fits(fits: Mapping[str, Fit], frequencies: Frequencies | None) -> Figur
 def design_section(fits: Mapping[str, Fit], frequencies: Frequencies) -> tuple[Section, dict[str, Any]]:
     """Return the section on a Cayley and a Chebyshev fit of a named target, and its numbers."""
     cayley, chebyshev = fits["Cayley"], fits["Chebyshev"]
-    target: Any = cayley.target
-    places = [f"{place:.3g}" for place in target.features]
+    kind, places = response_name(cayley.target.response), [f"{place:.3g}" for place in cayley.target.features]
     where = f"that changes between λ = {places[0]} and {places[-1]}" if len(places) > 1 else f"at λ = {places[0]}"
     rests = ": no eigenvalues were computed, and what is said holds wherever they are."
     text = (
-        f"A {target.name} filter {where}, fitted by {cayley.norm.replace('-', ' ')} over the frequencies "
+        f"A {kind} filter {where}, fitted by {cayley.norm.replace('-', ' ')} over the frequencies "
         f"of the graph: by a Cayley polynomial, whose zoom h = {cayley.zoom:.3g} was searched for, and by a Chebyshev "
         f"polynomial with as many parameters. The largest distance is that {cayley.where}"
         f"{rests if cayley.over == 'interval' else '.'}"

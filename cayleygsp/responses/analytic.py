@@ -148,6 +148,11 @@ class Heat(AnalyticResponse):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
 
+    @property
+    def features(self) -> tuple[float, ...]:
+        """Where it has fallen to 1/e."""
+        return (1 / self.scale,)
+
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
         return np.exp(-self.scale * check_eigenvalues(eigenvalues).astype(np.float64))
@@ -163,6 +168,11 @@ class Heat(AnalyticResponse):
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the slope at the left end."""
         return self.scale * float(np.exp(-self.scale * lmin))
+
+    def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
+        """Return the slope, and bounds of the first two derivatives."""
+        largest = self.scale * self(low)
+        return -self.scale * self(lam), largest, self.scale * largest
 
 
 @dataclass(frozen=True)
@@ -186,6 +196,11 @@ class MexicanHat(AnalyticResponse):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
 
+    @property
+    def features(self) -> tuple[float, ...]:
+        """The peak."""
+        return (1 / self.scale,)
+
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
         x = self.scale * check_eigenvalues(eigenvalues).astype(np.float64)
@@ -204,6 +219,14 @@ class MexicanHat(AnalyticResponse):
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the slope at the left end, which is the largest."""
         return float(np.e) * self.scale * self._near_zero(lmin)
+
+    def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
+        """Return the slope, and bounds of the first two derivatives."""
+        x, x0, x1 = self.scale * lam, self.scale * low, self.scale * high
+        largest = self.scale * np.exp(1 - x0)
+        first = largest * np.maximum(np.abs(1 - x0), np.abs(1 - x1))
+        second = self.scale * largest * np.maximum(np.abs(2 - x0), np.abs(2 - x1))
+        return self.scale * (1 - x) * np.exp(1 - x), first, second
 
     def _near_zero(self, lmin: float) -> float:
         """Return how much larger than at 0 slopes and values can be left of it."""
@@ -238,6 +261,11 @@ class Gaussian(AnalyticResponse):
         if not (np.isfinite(self.center) and self.center >= 0):
             raise ValueError(f"`center` must be at least 0 and finite, got {self.center!r}")
 
+    @property
+    def features(self) -> tuple[float, ...]:
+        """The peak and the places beside it where the response has fallen to 1/e."""
+        return tuple(lam for lam in (self.center - self.width, self.center, self.center + self.width) if lam >= 0)
+
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
@@ -259,6 +287,16 @@ class Gaussian(AnalyticResponse):
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the largest slope of the bump, at a distance of w/√2 from the center."""
         return float(np.sqrt(2 / np.e)) / self.width
+
+    def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
+        """Return the slope, and bounds of the first two derivatives."""
+        u, left, right = ((x - self.center) / self.width for x in (lam, low, high))
+        far = np.maximum(np.abs(left), np.abs(right))
+        near = np.where(left * right <= 0, 0.0, np.minimum(np.abs(left), np.abs(right)))
+        largest = np.exp(-near * near)
+        second = np.maximum(np.abs(4 * far * far - 2), np.abs(4 * near * near - 2))
+        slope = -2 * u / self.width * np.exp(-u * u)
+        return slope, 2 * far / self.width * largest, second / self.width**2 * largest
 
 
 def gaussian_growth(delta: FloatArray, lmin: float, lmax: float, center: float, width: float) -> FloatArray:

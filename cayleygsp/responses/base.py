@@ -39,8 +39,8 @@ class Response(ABC):
     certificate : {"proved", "sampled"}
         Whether bounds of its series follow from its form, or from samples of it.
     lowest_frequency : float
-        Where the function starts to exist; below, it is taken to have the value that it has there. Where rounding may
-        put an eigenvalue that is all right, and graphs are refused if it is above 0.
+        Where the function starts to exist; below, it is taken to have the value that it has there, to accept
+        eigenvalues that rounding puts just outside. Graphs are refused if it is above 0.
     highest_frequency : float
         Up to where it is known; graphs with a spectrum that may reach beyond are refused.
     least_gain : float
@@ -50,6 +50,8 @@ class Response(ABC):
         Whether it is 0 everywhere by its form, as ``g - g`` is.
     from_samples : bool
         Whether the series is made of samples and must be computed to know its degree.
+    transition : float or None
+        Width of the bands about its :attr:`jumps` that were asked for.
     """
 
     certificate: Certificate = "proved"
@@ -58,6 +60,7 @@ class Response(ABC):
     least_gain: float = 0.0
     is_zero: bool = False
     from_samples: bool = False
+    transition: float | None = None
 
     @abstractmethod
     def __call__(self, eigenvalues: ArrayLike) -> Array:
@@ -86,8 +89,23 @@ class Response(ABC):
         """Where the response is not analytic; empty for polynomials, None if it is not known."""
         return None
 
+    @property
+    def jumps(self) -> tuple[tuple[float, int], ...]:
+        """Where the sharp steps that smooth ones stand for go up (1) and down (-1), ascending: fits aim at those."""
+        return ()
+
+    @property
+    def features(self) -> tuple[float, ...]:
+        """Frequencies at which it changes; fits look closely there."""
+        half = (self.transition or 0.0) / 2
+        return tuple(sorted({end for place, _ in self.jumps for end in (place - half, place + half)}))
+
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return a number that slopes on [lmin, lmax] do not exceed for certain; None if none is known."""
+        return None
+
+    def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...] | None:
+        """Return the slope at frequencies, and bounds of abs(g') and abs(g'') between others; None if not known."""
         return None
 
     def places(self, lmin: float, lmax: float) -> FloatArray:

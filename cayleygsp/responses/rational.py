@@ -360,6 +360,11 @@ class Tikhonov(AnalyticResponse):
         object.__setattr__(self, "strength", check_positive(self.strength, "strength"))
         object.__setattr__(self, "power", check_positive(self.power, "power"))
 
+    @property
+    def features(self) -> tuple[float, ...]:
+        """Where the response has fallen to a half, if it is the first power."""
+        return (1 / self.strength,)
+
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
@@ -391,6 +396,11 @@ class Tikhonov(AnalyticResponse):
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the slope at the left end."""
         return self.power * self.strength * self._growth(lmin)
+
+    def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
+        """Return the slope, and bounds of the first two derivatives."""
+        slope, first = (self.power * self.strength * (1 + self.strength * x) ** (-self.power - 1) for x in (lam, low))
+        return -slope, first, (self.power + 1) * self.strength * first / (1 + self.strength * low)
 
     def _growth(self, lmin: float) -> float:
         """Return how much larger than at 0 slopes can be left of it: without bound where the pole is."""

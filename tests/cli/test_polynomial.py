@@ -12,7 +12,8 @@ from numpy.testing import assert_array_equal
 from cayleygsp.cli import options
 from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.polynomial import load_coefficients
-from cayleygsp.design import MAX_CAYLEY_ORDER, fit_cayley
+from cayleygsp.design import fit_cayley
+from cayleygsp.design.fit import MAX_CAYLEY_ORDER
 from tests.cli.running import refused, run_json
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import cayleygsp as cg
 from cayleygsp import density, design
 from cayleygsp.design import problem
-from cayleygsp.design.distance import largest_response
-from cayleygsp.design.waves import CayleyWave, ChebyshevWave
+from cayleygsp.design.distance import CayleyWave, ChebyshevWave, largest_response
+from cayleygsp.design.problem import NORMS, graph_weight
 from tests.oracle import eigenpairs, random_polynomial
 from tests.strategies import laplacians
 
@@ -67,12 +67,12 @@ def true_distance(fit, lam):
     L=graphs(),
     text=st.sampled_from(TARGETS),
     family=st.sampled_from(["cayley", "chebyshev"]),
-    norm=st.sampled_from(design.NORMS),
+    norm=st.sampled_from(NORMS),
     order=st.integers(1, 8),
     seed=st.integers(0, 99),
 )
 def test_large_graphs_claim_no_less_than_the_truth(L, text, family, norm, order, seed):
-    weight = design.graph_weight(L, "density", seed)
+    weight = graph_weight(L, "density", seed)
     if family == "cayley":
         fit = design.fit_cayley(
             text, order, L.lmax, "auto" if norm == "least-squares" else 3 / L.lmax, weight, norm=norm
@@ -89,11 +89,11 @@ def test_large_graphs_claim_no_less_than_the_truth(L, text, family, norm, order,
 
 
 @settings(max_examples=40, deadline=None)
-@given(L=laplacians(), text=st.sampled_from(TARGETS), order=st.integers(1, 5), norm=st.sampled_from(design.NORMS))
+@given(L=laplacians(), text=st.sampled_from(TARGETS), order=st.integers(1, 5), norm=st.sampled_from(NORMS))
 def test_small_graphs_claim_no_less_than_the_truth_at_their_eigenvalues(L, text, order, norm):
     if L.lmax == 0:
         text = "heat:1"
-    weight = design.graph_weight(L)
+    weight = graph_weight(L)
     try:
         fit = design.fit_cayley(text, order, L.lmax, 1.0, weight, norm=norm)
     except ValueError as error:  # every eigenvalue may be in the transition
@@ -156,11 +156,11 @@ def test_a_function_is_sampled_and_says_so():
 def test_eigenvalues_on_a_step_may_be_on_either_side_of_it():
     """The ring of four has the eigenvalue 2, which is computed as 2 but for rounding."""
     L = cg.laplacian(cg.gallery.ring(4))
-    fit = design.fit_chebyshev("low:2", 2, L.lmax, design.graph_weight(L))
+    fit = design.fit_chebyshev("low:2", 2, L.lmax, graph_weight(L))
     value = float(fit.polynomial(2.0))
     assert fit.residual_max >= max(abs(value), abs(value - 1)) - 1e-9
     # as near to the edge of a transition, it may be outside
-    fit = design.fit_chebyshev("low:3:2.0000000000000004", 2, L.lmax, design.graph_weight(L))
+    fit = design.fit_chebyshev("low:3:2.0000000000000004", 2, L.lmax, graph_weight(L))
     assert fit.residual_max >= abs(float(fit.polynomial(2.0)) - 1) - 1e-9
 
 

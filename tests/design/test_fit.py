@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 import cayleygsp as cg
 from cayleygsp import design
+from cayleygsp.design.problem import graph_weight
 
 RING = cg.laplacian(cg.gallery.ring(24))
 
@@ -27,12 +28,12 @@ RING = cg.laplacian(cg.gallery.ring(24))
 )
 def test_a_fit_says_where_its_distance_holds(target, weight, where):
     if isinstance(weight, str):
-        weight = design.graph_weight(RING, weight, 0)
+        weight = graph_weight(RING, weight, 0)
     assert design.fit_cayley(target, 2, 4.0, 1.0, weight).where == where
 
 
 def test_the_mean_is_called_estimated_where_the_density_is():
-    weights = {kind: design.graph_weight(RING, kind, 0) for kind in ("density", "spectrum", "uniform")}
+    weights = {kind: graph_weight(RING, kind, 0) for kind in ("density", "spectrum", "uniform")}
     words = {
         kind: "(estimated)" in design.fit_chebyshev("heat:1", 3, RING.lmax, w).summary for kind, w in weights.items()
     }
@@ -60,7 +61,7 @@ def test_filters_fit_as_the_functions_do():
         (cg.ChebyshevFilter, design.fit_chebyshev, 7),
     ):
         g, fit = kind.fit(RING, "heat:1", order, return_info=True)
-        expected = function("heat:1", order, RING.lmax, weight=design.graph_weight(RING))
+        expected = function("heat:1", order, RING.lmax, weight=graph_weight(RING))
         assert_allclose(g.response.coeffs, expected.polynomial.coeffs)
         assert g.response is fit.polynomial
         assert_allclose(kind.fit(RING, "heat:1", order).response.coeffs, expected.polynomial.coeffs)

@@ -12,6 +12,9 @@ from scipy.optimize import linprog
 import cayleygsp as cg
 from cayleygsp import design
 from cayleygsp.density import spectral_density
+from cayleygsp.design.fit import MAX_CHEBYSHEV_ORDER
+from cayleygsp.design.problem import NORMS
+from cayleygsp.design.target import as_target
 from tests.oracle import dense_filter, eigenpairs, random_polynomial
 from tests.strategies import laplacians
 
@@ -81,7 +84,7 @@ def test_minimax_is_that_of_linear_programming(order, cutoff, family):
     else:
         fit = design.fit_chebyshev(target, order, 8.0, ridge=0, norm="minimax")
         A = np.polynomial.chebyshev.chebvander(fit.nodes / 4 - 1, order)
-    t, ones = target(fit.nodes), np.ones((len(A), 1))
+    t, ones = fit.target(fit.nodes), np.ones((len(A), 1))
     solved = linprog(
         np.eye(A.shape[1] + 1)[-1],
         A_ub=np.block([[A, -ones], [-A, -ones]]),
@@ -94,13 +97,13 @@ def test_minimax_is_that_of_linear_programming(order, cutoff, family):
 
 
 def test_minimax_is_smaller_at_the_maximum_and_larger_in_the_mean():
-    fits = [design.fit_cayley("mexican:1", 2, 8.0, 1.0, norm=norm) for norm in design.NORMS]
+    fits = [design.fit_cayley("mexican:1", 2, 8.0, 1.0, norm=norm) for norm in NORMS]
     assert fits[1].residual_max < fits[0].residual_max
     assert fits[1].residual_rms > fits[0].residual_rms
 
 
 def test_more_order_is_never_worse():
-    for norm in design.NORMS:
+    for norm in NORMS:
         errors = [
             design.fit_chebyshev("low:2:1", r, 8.0, norm=norm).residual_max
             if norm == "minimax"
@@ -204,7 +207,7 @@ def test_filters_can_be_fitted_on_any_graph(L, text):
         text = "heat:1"
     g, info = cg.CayleyFilter.fit(L, text, 2, return_info=True)
     lam = eigenpairs(L)[0]
-    target = design.as_target(text, L.lmax)
+    target = as_target(text, L.lmax)
     matters = target.weight(lam) > 0
     error = np.abs(g.evaluate(lam) - target(lam))[matters]
     # an eigenvalue that is on the step but for rounding may be on either side of it
@@ -277,7 +280,7 @@ def test_no_lower_bound_is_claimed_where_rounding_cuts_the_basis():
 
 def test_orders_of_chebyshev_fits_have_a_ceiling():
     with pytest.raises(ValueError, match="`order` of a fit must be at most 512"):
-        design.fit_chebyshev("heat:1", design.MAX_CHEBYSHEV_ORDER + 1, 8.0)
+        design.fit_chebyshev("heat:1", MAX_CHEBYSHEV_ORDER + 1, 8.0)
 
 
 def test_least_squares_in_blocks_is_least_squares():

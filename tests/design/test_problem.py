@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
-from cayleygsp import design
 from cayleygsp.density import spectral_density
-from cayleygsp.design.problem import make_problem
+from cayleygsp.design.problem import interval_quadrature, make_problem
 
 
 @given(lmax=st.floats(1e-3, 1e3), feature=st.floats(1e-6, 0.999))
 def test_interval_quadrature_integrates_steps_and_powers(lmax, feature):
-    nodes, weights = design.interval_quadrature(lmax, (feature * lmax,), lambda a, b: 6)
+    nodes, weights = interval_quadrature(lmax, (feature * lmax,), lambda a, b: 6)
     assert_allclose(weights.sum(), 1)
     assert_allclose(weights @ (nodes <= feature * lmax), feature, atol=1e-12)
     assert_allclose(weights @ (nodes / lmax) ** 9, 0.1, rtol=1e-10)

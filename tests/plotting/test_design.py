@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 import cayleygsp as cg
 from cayleygsp import design
 from cayleygsp.density import spectral_density
+from cayleygsp.design.target import as_target
 from cayleygsp.plotting import design as pictures
 
 
@@ -52,7 +53,7 @@ def test_fit_draws_target_and_responses(ax, fits):
     lam, values = line(ax, "Cayley").get_data()
     assert_allclose(values, fits["Cayley"].polynomial(lam))
     lam, values = line(ax, "target").get_data()
-    assert_allclose(values, design.BandPass(1, 2, 0.5)(lam))
+    assert_allclose(values, as_target("band:1:2:0.5", 8.0)(lam))
     styles = {line(ax, name).get_linestyle() for name in fits}
     assert len(styles) == 2
 

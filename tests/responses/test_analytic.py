@@ -34,3 +34,19 @@ def test_center_must_be_a_number(center):
 def test_center_must_be_finite_and_not_negative(center):
     with pytest.raises(ValueError, match=f"`center` must be at least 0 and finite, got {center}"):
         responses.Gaussian(center, 1.0)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [responses.Heat(0.7), responses.MexicanHat(2.5), responses.Tikhonov(3.0, 1.5), responses.Gaussian(2.0, 0.8)],
+)
+def test_slopes_are_derivatives_and_their_bounds_hold(response):
+    lam, step = np.linspace(0.01, 6, 400), 1e-6
+    slope = (response(lam + step) - response(lam - step)) / (2 * step)
+    np.testing.assert_allclose(response.slopes(lam, lam, lam)[0], slope, atol=1e-8)
+    bend = (response.slopes(lam + step, lam, lam)[0] - response.slopes(lam - step, lam, lam)[0]) / (2 * step)
+    for low, high in ((0.0, 6.1), (0.3, 0.6), (1.1, 5.0)):
+        inside = (lam >= low) & (lam <= high)
+        _, first, second = response.slopes(lam, np.array([low]), np.array([high]))
+        assert np.abs(slope[inside]).max() <= first[0] * (1 + 1e-6)
+        assert np.abs(bend[inside]).max() <= second[0] * (1 + 1e-6)

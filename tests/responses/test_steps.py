@@ -25,3 +25,9 @@ def test_transition_must_fit():
         responses.LowPass(2.0, 5.0)
     with pytest.raises(ValueError, match="`transition` must be at most 1, the room left by the band edges, got 2"):
         responses.BandPass(2.0, 3.0, 2.0)
+
+
+def test_a_band_from_zero_is_a_low_pass():
+    lam = np.linspace(0.0, 4.0, 50)
+    np.testing.assert_array_equal(responses.BandPass(0, 2.0)(lam), responses.LowPass(2.0)(lam))
+    assert responses.BandPass(0, 2.0).series(4.0, 1e-6).error == responses.LowPass(2.0).series(4.0, 1e-6).error
