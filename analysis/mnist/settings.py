@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from analysis._experiment import check_nonnegative_settings, check_positive_settings
-from cayleygsp.nn.layers.learned_filters import COEFFICIENTS, PARAMETRIZATIONS
+from cayleygsp.nn.layers.coordinate_conv import COEFFICIENTS, PARAMETRIZATIONS
 
 MNIST, DRAWN = "mnist", "drawn"
 

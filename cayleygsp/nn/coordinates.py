@@ -74,17 +74,6 @@ def sizes(in_channels: int, n_coeffs: int) -> FloatArray:
     weights counts for as much beside one of log h. An output of many channels is moved by all of them at once and has
     far more weights than it can tell apart: there the first functions, which vary least over the spectrum, are of size
     one, and function j starts smaller, moves less and decays faster, like 1 / (1 + j).
-
-    Parameters
-    ----------
-    in_channels : int
-        n.
-    n_coeffs : int
-        Number of functions.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_coeffs,)
     """
     share = 1 / in_channels
     return STRETCH**share * np.arange(1.0, n_coeffs + 1) ** (share - 1)
@@ -109,24 +98,10 @@ def plain_start_power(in_channels: int, order: int, *, real: bool) -> float:
 
 
 @lru_cache(maxsize=32)
-def frame_table(order: int, real: bool, nodes: tuple[float, ...]) -> tuple[float, FloatArray]:
-    """Return the first log h of the table, and E with its derivative there and at the following ones.
+def coordinate_table(order: int, real: bool, nodes: tuple[float, ...]) -> tuple[float, FloatArray]:
+    """Return the first log h of the table, and E and dE/d log h from there on, shape (n, 2, k, k), ``STEP`` apart.
 
-    Parameters
-    ----------
-    order : int
-        r ≥ 1.
-    real : bool
-        Cosines alone.
-    nodes : tuple of float
-        Frequencies, each counting alike.
-
-    Returns
-    -------
-    first : float
-        log h of the first entry.
-    table : numpy.ndarray, shape (n, 2, k, k)
-        E and dE/d log h, ``STEP`` apart.
+    They are made for frequencies ``nodes``, each counting alike, and of cosines alone if ``real``.
     """
     lam = np.array(nodes)
     middle = -math.log(float(np.median(lam[lam > 0]))) if (lam > 0).any() else 0.0
@@ -175,17 +150,10 @@ def _slope(order: int, real: bool, lam: FloatArray, z: float) -> FloatArray:
     return -np.linalg.solve(G, M)
 
 
-def frame_at(table: Tensor, first: Tensor, log_zoom: Tensor) -> Tensor:
-    """Return E at one zoom or several, shape (..., k, k), by cubic Hermite interpolation; constant beyond the table.
+def coordinates_at(table: Tensor, first: Tensor, log_zoom: Tensor) -> Tensor:
+    """Return E at each zoom, shape (..., k, k), by cubic Hermite interpolation; constant beyond the table.
 
-    Parameters
-    ----------
-    table : Tensor, shape (n, 2, k, k)
-        Of :func:`frame_table`.
-    first : Tensor, shape ()
-        log h of its first entry.
-    log_zoom : Tensor, shape () or (out_channels,)
-        log h. The result can be differentiated in it.
+    ``first`` is log h where the table begins. The result can be differentiated in ``log_zoom``.
     """
     n = table.shape[0]
     u = ((log_zoom.to(table.dtype) - first) / STEP).clamp(0, n - 1)
@@ -197,24 +165,16 @@ def frame_at(table: Tensor, first: Tensor, log_zoom: Tensor) -> Tensor:
     return s * s * ((1 + 2 * t) * a + STEP * t * da) + t * t * ((1 + 2 * s) * b - STEP * s * db)
 
 
-def coefficients_of(weights: Tensor, frame: Tensor) -> Tensor:
-    """Return the coefficients c = E w.
-
-    Parameters
-    ----------
-    weights : Tensor, shape (k,) or (k, in_channels, out_channels)
-        What is learned.
-    frame : Tensor, shape (k, k) or (out_channels, k, k)
-        E, one or one per output channel.
-    """
-    if frame.dim() == 3:
-        return torch.einsum("obk,kio->bio", frame, weights)
-    return torch.tensordot(frame, weights, 1)
+def coefficients_of(weights: Tensor, E: Tensor) -> Tensor:
+    """Return the coefficients c = E w, for weights of shape (k, ...), or (k, in, out) with an E per output."""
+    if E.dim() == 3:
+        return torch.einsum("obk,kio->bio", E, weights)
+    return torch.tensordot(E, weights, 1)
 
 
-def weights_of(coefficients: Tensor, frame: Tensor) -> Tensor:
+def weights_of(coefficients: Tensor, E: Tensor) -> Tensor:
     """Return the weights w that have the given coefficients: the inverse of :func:`coefficients_of`, in double."""
-    E, c = frame.double(), coefficients.double()
+    E, c = E.double(), coefficients.double()
     if E.dim() == 3:
         return torch.linalg.solve(E, c.permute(2, 0, 1)).permute(1, 2, 0)
     return torch.linalg.solve(E, c.reshape(c.shape[0], -1)).reshape(c.shape)

@@ -11,9 +11,9 @@ from cayleygsp.nn import CayleyConv, ChebyshevFeatures, PrecomputedCayleyConv
 from cayleygsp.nn.coordinates import (
     RIDGE,
     coefficients_of,
+    coordinate_table,
+    coordinates_at,
     default_nodes,
-    frame_at,
-    frame_table,
     sizes,
     spectral_nodes,
     weights_of,
@@ -30,10 +30,10 @@ FORMS = {
 }
 
 
-def frame(order, z, real=False, normalization="sym"):
-    first, table = frame_table(order, real, default_nodes(normalization, 1.0))
+def matrix(order, z, real=False, normalization="sym"):
+    first, table = coordinate_table(order, real, default_nodes(normalization, 1.0))
     z = torch.as_tensor(z, dtype=torch.float64)
-    return frame_at(torch.tensor(table), torch.tensor(first, dtype=torch.float64), z)
+    return coordinates_at(torch.tensor(table), torch.tensor(first, dtype=torch.float64), z)
 
 
 @pytest.mark.parametrize("normalization", ["sym", None])
@@ -42,8 +42,8 @@ def test_functions_are_orthonormal_and_the_zoom_is_apart(order, real, normalizat
     lam = np.array(default_nodes(normalization, 1.0))
     for z in (-3.0, -0.5, 0.0, 1.2345, 4.0):
         t = torch.tensor(z, dtype=torch.float64)
-        E = frame(order, t, real, normalization).numpy()
-        slope = torch.autograd.functional.jacobian(lambda t: frame(order, t, real, normalization), t).numpy()
+        E = matrix(order, t, real, normalization).numpy()
+        slope = torch.autograd.functional.jacobian(lambda t: matrix(order, t, real, normalization), t).numpy()
         wide = power_basis(order + 1, np.exp(z) * lam, real=real)
         B = wide[:, : E.shape[0]]
         ridge = RIDGE**2 * np.eye(E.shape[0])
@@ -74,13 +74,13 @@ def test_outputs_start_with_a_known_size(in_channels, expected):
     assert size == pytest.approx(expected, rel=0.05)
 
 
-def test_frame_can_be_differentiated_and_inverted():
+def test_coordinates_can_be_differentiated_and_inverted():
     z = torch.tensor([0.3, -1.0, 20.0], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda z: frame(2, z), z)
-    E = frame(2, z.detach())
+    assert torch.autograd.gradcheck(lambda z: matrix(2, z), z)
+    E = matrix(2, z.detach())
     w = signals(5, 4, 3)
     torch.testing.assert_close(weights_of(coefficients_of(w, E), E), w, atol=1e-9, rtol=0)
-    assert torch.equal(E[2], frame(2, 30.0))  # constant beyond the table
+    assert torch.equal(E[2], matrix(2, 30.0))  # constant beyond the table
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, cast
 
 import torch
@@ -21,42 +21,16 @@ from cayleygsp.nn.graph.build import asks_for_gradient
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, ScaledLaplacian
 from cayleygsp.nn.modes import full_precision, outside_inference
 
-
-def check_floating(x: Any) -> None:
-    """Reject signals that are no tensor of real floating point numbers."""
-    if not isinstance(x, Tensor):
-        raise TypeError(f"`x` must be a tensor, got {type(x).__name__}")
-    if not x.is_floating_point():
-        raise TypeError(f"`x` must hold floating point numbers, got dtype {x.dtype}")
-
-
-def check_finite(x: Tensor) -> None:
-    """Reject signals that are not finite; on the CPU alone, where nobody has to wait for a device.
-
-    Under torch.compile and within transforms of functions such as vmap there are no numbers to look at.
-    """
-    if x.device.type != "cpu" or torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x):
-        return
-    values = x.detach() if x.layout == torch.strided else _stored_values(x.detach())
-    total = float(values.sum())
-    if not math.isfinite(total) and not bool(torch.isfinite(values).all()):
-        first = (~torch.isfinite(values)).nonzero()[0].tolist()
-        raise ValueError(f"`x` must be finite, got {values[tuple(first)].item()} at {first}")
-
-
-def _stored_values(x: Tensor) -> Tensor:
-    """Return the numbers that a sparse tensor holds."""
-    return x._values() if x.layout == torch.sparse_coo else x.values()
-
-
 # Signals of lower precision than the layers compute in.
 HALF = (torch.bfloat16, torch.float16)
+
+NO_FILTERS = "the layer has no filters before its first call: in_channels is not known"
 
 
 class GraphConv(nn.Module, ABC):
     """Base of the layers.
 
-    A subclass sets ``weight_shape(in_channels)``, ``reset_parameters``, ``draw_weight``, ``prepare`` and ``convolve``.
+    A subclass sets ``weight_shape``, ``reset_parameters``, ``draw_weight``, ``prepare``, ``convolve`` and ``taps``.
     """
 
     weight: Tensor
@@ -151,41 +125,41 @@ class GraphConv(nn.Module, ABC):
         self.weight.materialize(self.weight_shape(in_channels))
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        with self._without_weight() if self.is_lazy else nullcontext():  # it has nothing to save
+        with self._without_lazy_weight():
             super()._save_to_state_dict(destination, prefix, keep_vars)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
         name = prefix + "weight"
-        given = state_dict.get(name)
-        refused = False
-        if self.is_lazy and given is not None:
-            in_channels = given.shape[-2] if isinstance(given, Tensor) and given.dim() > 1 else 0
-            refused = in_channels == 0 or tuple(given.shape) != self.weight_shape(in_channels)
-            if not refused:
+        given, fits = state_dict.get(name), True
+        if given is not None and isinstance(self._parameters.get("weight"), UninitializedParameter):
+            shape = tuple(getattr(given, "shape", ()))
+            fits = len(shape) > 1 and shape[-2] > 0 and shape == self.weight_shape(shape[-2])
+            if fits:
                 with outside_inference():
-                    self._give_shape(in_channels)
-        if refused:  # as torch says it; the layer stays lazy
-            shape, wanted = tuple(getattr(given, "shape", ())), self.weight_shape(-1)
-            args[-1].append(
-                f"size mismatch for {name}: got shape {shape}, the layer needs {wanted}, -1 being any number"
-            )
-            del state_dict[name]
-        with self._without_weight() if self.is_lazy else nullcontext():
+                    self._give_shape(shape[-2])
+            else:  # as torch says it; the layer stays lazy
+                wanted = self.weight_shape(-1)
+                args[-1].append(
+                    f"size mismatch for {name}: got shape {shape}, the layer needs {wanted}, -1 being any number"
+                )
+                del state_dict[name]
+        with self._without_lazy_weight():
             super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
-        if refused:
+        if not fits:
             state_dict[name] = given
 
     @contextmanager
-    def _without_weight(self) -> Iterator[None]:
-        """Hide the weights for a while."""
-        kept = dict(self._parameters)
-        del self._parameters["weight"]
+    def _without_lazy_weight(self) -> Iterator[None]:
+        """Hide weights without a shape for a while: there is nothing to save or to load."""
+        weight = self._parameters.get("weight")
+        if not isinstance(weight, UninitializedParameter):
+            yield
+            return
+        self._parameters["weight"] = None
         try:
             yield
         finally:
-            current = dict(self._parameters)
-            self._parameters.clear()
-            self._parameters.update({name: current.get(name, value) for name, value in kept.items()})
+            self._parameters["weight"] = weight
 
     def forward(
         self,
@@ -216,8 +190,10 @@ class GraphConv(nn.Module, ABC):
         -------
         Tensor, shape (n, out_channels) or (batch, n, out_channels)
         """
-        x = one_kind_of_vertices(x)
-        self.check_input(x)
+        if isinstance(x, tuple) and len(x) == 2 and x[0] is x[1]:  # (source, target), as heterogeneous models pass it
+            x = x[0]
+        parameter = self.parameter
+        self._check_input(x, parameter)
         laplacian = self.laplacian_of(x, edge_index, edge_weight, batch, lambda_max)
         if laplacian.n_vertices != x.shape[-2]:
             raise ValueError(f"`x` must have {laplacian.n_vertices} vertices as the graph, got shape {tuple(x.shape)}")
@@ -226,24 +202,23 @@ class GraphConv(nn.Module, ABC):
         if self.is_lazy:
             self.materialize(x.shape[-1])
         with full_precision(x):
-            y = self._filter(x.to(self.parameter.dtype), laplacian)
+            signals = x.to(parameter.dtype)
+            if x.layout != torch.strided:
+                y = self.convolve_sparse(signals, laplacian)
+            else:
+                y = self.convolve(signals, laplacian) if x.dim() == 3 else self.convolve(signals[None], laplacian)[0]
         if self.bias is not None:
             y = y + self.bias
-        warn_of_overflow(y)
+        _check_numbers(x, y)
         return y.to(x.dtype) if x.dtype in HALF else y
 
-    def _filter(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
-        """Filter signals of any shape and layout."""
-        if x.layout != torch.strided:
-            return self.convolve_sparse(x, laplacian)
-        return self.convolve(x, laplacian) if x.dim() == 3 else self.convolve(x[None], laplacian)[0]
-
-    def check_input(self, x: Tensor) -> None:
-        """Reject signals that are wrong in themselves or do not fit the layer."""
-        self._check_signals(x)
-        self._check_layer(x)
-
-    def _check_signals(self, x: Tensor) -> None:
+    def _check_input(self, x: Any, parameter: Parameter) -> None:
+        """Reject signals that are wrong in themselves or do not fit the layer, before work is done on the graph."""
+        if isinstance(x, tuple):
+            raise ValueError(
+                "`x` must be the signals of one kind of vertices: edges between two kinds have no Laplacian, got a "
+                "pair of different tensors"
+            )
         check_floating(x)
         if x.dim() not in (2, 3):
             raise ValueError(f"`x` must have shape (n, channels) or (batch, n, channels), got {tuple(x.shape)}")
@@ -251,17 +226,14 @@ class GraphConv(nn.Module, ABC):
             raise ValueError(
                 f"sparse `x` must be of shape (n, channels) and layout COO or CSR, got {tuple(x.shape)} and {x.layout}"
             )
-        check_finite(x)
-
-    def _check_layer(self, x: Tensor) -> None:
-        """Reject signals that do not fit the layer, before work is done on the graph."""
-        dtype, device = self.parameter.dtype, self.parameter.device
-        if dtype not in (torch.float32, torch.float64):
-            raise TypeError(f"the layer must be in float32 or float64, got {dtype}; signals may be of lower precision")
-        if not self.is_lazy and x.shape[-1] != self.in_channels:
+        if parameter.dtype not in (torch.float32, torch.float64):
+            raise TypeError(
+                f"the layer must be in float32 or float64, got {parameter.dtype}; signals may be of lower precision"
+            )
+        if self.in_channels not in (-1, x.shape[-1]):
             raise ValueError(f"`x` must have {self.in_channels} channels, got shape {tuple(x.shape)}")
-        if x.device != device:
-            raise ValueError(f"`x` must be on the device of the layer, {device}, got {x.device}")
+        if x.device != parameter.device:
+            raise ValueError(f"`x` must be on the device of the layer, {parameter.device}, got {x.device}")
 
     def laplacian_of(
         self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
@@ -271,7 +243,12 @@ class GraphConv(nn.Module, ABC):
             for name, value in (("edge_weight", edge_weight), ("batch", batch), ("lambda_max", lambda_max)):
                 if value is not None:
                     raise ValueError(f"`{name}` must not be given together with a prepared Laplacian")
-            self._check_kind(edges)
+            kind = edges.kind if isinstance(edges, Laplacian) else NORMALIZATIONS[edges.normalization]
+            if kind != NORMALIZATIONS.get(self.normalization):
+                raise ValueError(
+                    f"the Laplacian must be {NORMALIZATIONS.get(self.normalization, 'random-walk')} as the layer's "
+                    f"normalization={self.normalization!r} says, got a {kind} one"
+                )
             if isinstance(edges, GraphLaplacian):
                 return edges
         if self._kept:
@@ -292,38 +269,45 @@ class GraphConv(nn.Module, ABC):
         """The precision that graphs are prepared in."""
         return self.parameter.dtype
 
-    def _check_kind(self, laplacian: GraphLaplacian | Laplacian) -> None:
-        kind = laplacian.kind if isinstance(laplacian, Laplacian) else NORMALIZATIONS[laplacian.normalization]
-        expected = NORMALIZATIONS.get(self.normalization, "random-walk")
-        if kind != expected:
-            raise ValueError(
-                f"the Laplacian must be {expected} as the layer's normalization={self.normalization!r} says, got a "
-                f"{kind} one"
-            )
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.extra_repr()})"
 
 
-def one_kind_of_vertices(x: Any) -> Tensor:
-    """Return the signals of a pair (source, target) as heterogeneous models pass it, if both are the same."""
-    if not isinstance(x, tuple):
-        return cast(Tensor, x)
-    if len(x) == 2 and x[0] is x[1]:
-        return cast(Tensor, x[0])
-    raise ValueError(
-        "`x` must be the signals of one kind of vertices: edges between two kinds have no Laplacian, got a pair of "
-        "different tensors"
-    )
+def check_floating(x: Any) -> None:
+    """Reject signals that are no tensor of real floating point numbers."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"`x` must be a tensor, got {type(x).__name__}")
+    if not x.is_floating_point():
+        raise TypeError(f"`x` must hold floating point numbers, got dtype {x.dtype}")
 
 
-def warn_of_overflow(y: Tensor) -> None:
-    """Warn if a result is not finite, as the signals were; on the CPU alone, where nobody has to wait for a device."""
-    if torch.compiler.is_compiling() or type(y) is not Tensor or y.device.type != "cpu":
-        return
+def check_finite(x: Tensor) -> None:
+    """Reject signals that are not finite, where there are numbers to look at without waiting for a device."""
+    values = x.detach()
+    if values.layout != torch.strided:
+        values = values._values() if values.layout == torch.sparse_coo else values.values()
+    if has_numbers(values) and not _is_finite(values):
+        first = (~torch.isfinite(values)).nonzero()[0].tolist()
+        raise ValueError(f"`x` must be finite, got {values[tuple(first)].item()} at {first}")
+
+
+def has_numbers(x: Tensor) -> bool:
+    """Return whether the numbers can be looked at: on the CPU, and neither compiled nor in a transform such as vmap."""
+    if x.device.type != "cpu" or torch.compiler.is_compiling():
+        return False
+    return type(x) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def _is_finite(x: Tensor) -> bool:
+    return bool(x.sum().isfinite()) or bool(x.isfinite().all())
+
+
+def _check_numbers(x: Tensor, y: Tensor) -> None:
+    """Reject signals that are not finite, seen from a result that is not; warn of a result that overflows itself."""
     with torch.no_grad():
-        if bool(y.sum().isfinite()) or bool(y.isfinite().all()):
+        if not has_numbers(y) or _is_finite(y):
             return
+        check_finite(x)
     warnings.warn(
         f"the result of the layer overflows: it holds numbers beyond the range of {y.dtype}",
         ConvergenceWarning,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +16,12 @@ from cayleygsp._validation import check_choice, check_eigenvalues, check_integer
 from cayleygsp.filters import CayleyFilter
 from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.coordinates import plain_start_power, start_power
+from cayleygsp.nn.features import Features
+from cayleygsp.nn.graph.build import assert_async
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
-from cayleygsp.nn.layers.base import check_channel, glorot_like
-from cayleygsp.nn.layers.learned_filters import NO_FILTERS, ORTHOGONAL, PARAMETRIZATIONS, FramedConv
-from cayleygsp.nn.layers.zoom_mirror import ZoomMirror
+from cayleygsp.nn.layers.base import NO_FILTERS, check_channel, glorot_like
+from cayleygsp.nn.layers.coordinate_conv import ORTHOGONAL, PARAMETRIZATIONS, CoordinateConv
+from cayleygsp.nn.modes import full_precision
 from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, series_matrix
 from cayleygsp.nn.ops.combine import combine_powers
 from cayleygsp.nn.ops.exact import exact_conv
@@ -35,7 +38,7 @@ METHODS = ("chebyshev", "exact", "jacobi")
 _N_ITER = 10
 
 
-class CayleyConv(FramedConv):
+class CayleyConv(CoordinateConv):
     r"""A layer of Cayley filters, one for each pair of channels (equation 4 of the paper).
 
     .. math:: y_o = b_o + \sum_i \Big( c_{0,io}\, x_i + 2\,\mathrm{Re} \sum_{j=1}^r c_{j,io}\, C(h\Delta)^j x_i \Big),
@@ -171,8 +174,8 @@ class CayleyConv(FramedConv):
         self.log_zoom = Parameter(torch.empty((self.out_channels,) if self.zoom_per_channel else ()))
         if self.shared_filter:
             self.coeffs = Parameter(torch.empty(self.n_coeffs))
-        self._mirror = ZoomMirror()
-        self._spread_nodes()
+        self._zoom_elsewhere = ZoomElsewhere()
+        self._spread_nodes(self.initial_zoom)
         self._make_weight()
         self.reset_parameters()
 
@@ -196,7 +199,7 @@ class CayleyConv(FramedConv):
         """
         self._kept = ()
         with torch.no_grad():
-            self._make_frame()
+            self._make_table()
             self.log_zoom.fill_(math.log(self.initial_zoom))
             if self.bias is not None:
                 self.bias.zero_()
@@ -257,7 +260,7 @@ class CayleyConv(FramedConv):
         """
         if self.method == "jacobi":
             raise NotImplementedError("method='jacobi' is no polynomial of the Laplacian; use 'chebyshev' or 'exact'")
-        self._check_zoom()
+        self._zoom_bound()
         real = self.real_coeffs
         bound = float(laplacian.lmax.max()) if laplacian.n_vertices else 0.0
         terms = series_matrix(CAYLEY_REAL if real else CAYLEY, self.order, float(self._zooms().max()), bound, self.tol)
@@ -273,64 +276,62 @@ class CayleyConv(FramedConv):
 
     def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""
-        if self.in_channels <= self.out_channels or self.zoom_per_channel or laplacian.values.requires_grad:
+        mixes_first = self.in_channels > self.out_channels and not self.zoom_per_channel
+        if not mixes_first or laplacian.values.requires_grad:
             return super().convolve_sparse(x, laplacian)
         if self.shared_filter:
-            self._check_zoom()
-            return self._filter_all(sparse_product(x, self.weight)[None], self.coefficients(), laplacian)[0]
+            mixed = sparse_product(x, self.weight)[None]
+            return self._filter_all(mixed, self._coefficients(), laplacian, self._zoom_bound())[0]
         if self.method != "chebyshev":
             return super().convolve_sparse(x, laplacian)
-        self._check_zoom()
-        hint, real = self._zoom_hint(), self.real_coeffs
-        return combine_powers(x, self.coefficients(), self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
+        hint, real = self._zoom_bound(), self.real_coeffs
+        c = self._coefficients()
+        return combine_powers(x, c, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
-        self._check_zoom()
-        c = self.coefficients()
+        zoom, c = self._zoom_bound(), self._coefficients()
         if self.shared_filter:
             if self.out_channels < self.in_channels:
-                return self._filter_all(x @ self.weight, c, laplacian)
-            return self._filter_all(x, c, laplacian) @ self.weight
-        if self.zoom_per_channel and self.method != "chebyshev":
-            columns = [self._mix(x, c[:, :, o : o + 1], self.log_zoom[o], laplacian) for o in range(self.out_channels)]
-            return torch.cat(columns, dim=2)
-        return self._mix(x, c, self.log_zoom, laplacian)
+                return self._filter_all(x @ self.weight, c, laplacian, zoom)
+            return self._filter_all(x, c, laplacian, zoom) @ self.weight
+        if self.method == "chebyshev" or not self.zoom_per_channel:
+            return self._mix(x, c, self.log_zoom, laplacian, zoom)
+        columns = [self._mix(x, c[:, :, [o]], self.log_zoom[o], laplacian, zoom) for o in range(self.out_channels)]
+        return torch.cat(columns, dim=2)
 
-    def _check_zoom(self) -> None:
-        """Reject a zoom that is not a number; where the host would have to wait for it, it is not looked at."""
-        if self.log_zoom.device.type != "cpu" or torch.compiler.is_compiling():
-            return
-        zoom = self.log_zoom.detach().exp()
-        if not bool((torch.isfinite(zoom) & (zoom > 0)).all()):
-            raise ValueError(
-                f"`log_zoom` must have a positive and finite exponential in {zoom.dtype}, got "
-                f"{self.log_zoom.tolist()}; a smaller learning rate may keep it within bounds"
-            )
-
-    def _filter_all(self, x: Tensor, c: Tensor, laplacian: GraphLaplacian) -> Tensor:
+    def _filter_all(self, x: Tensor, c: Tensor, laplacian: GraphLaplacian, zoom: float | None) -> Tensor:
         """Apply the shared filter to every channel; where no loops are made for that, channels become signals."""
         if self.method == "chebyshev" and not laplacian.values.requires_grad:
-            hint, real = self._zoom_hint(), self.real_coeffs
-            return shared_conv(x, c, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
+            return shared_conv(x, c, self.log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=zoom)
         batch, n, channels = x.shape
         signals = x.transpose(1, 2).reshape(batch * channels, n, 1)
-        y = self._mix(signals, c[:, None, None], self.log_zoom, laplacian)
+        y = self._mix(signals, c[:, None, None], self.log_zoom, laplacian, zoom)
         return y.reshape(batch, channels, n).transpose(1, 2)
 
-    def _mix(self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian) -> Tensor:
+    def _mix(
+        self, x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian, zoom: float | None
+    ) -> Tensor:
         if self.method == "chebyshev":
-            hint = self._zoom_hint()
-            return cayley_conv(x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=hint)
+            return cayley_conv(x, weight, log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=zoom)
         if self.method == "exact":
             return exact_conv(x, weight, log_zoom, laplacian, real=self.real_coeffs)
         return jacobi_conv(x, weight, log_zoom, laplacian, self.n_iter, real=self.real_coeffs)
 
-    def _zoom_hint(self) -> float | None:
-        """Return what the zoom is at most, for a device that is not asked for it."""
-        if self.log_zoom.device.type in ("cpu", "meta"):
+    def _zoom_bound(self) -> float | None:
+        """Return the largest zoom, read once in a call: a bound of it on a card, nothing where there are no numbers."""
+        log_zoom = self.log_zoom
+        if log_zoom.device.type not in ("cpu", "meta"):
+            return self._zoom_elsewhere.upper_bound(log_zoom)
+        if log_zoom.is_meta or torch.compiler.is_compiling():
             return None
-        return self._mirror.upper_bound(self.log_zoom)
+        zoom = log_zoom.detach().exp()
+        if not bool((torch.isfinite(zoom) & (zoom > 0)).all()):
+            raise ValueError(
+                f"`log_zoom` must have a positive and finite exponential in {zoom.dtype}, got "
+                f"{log_zoom.tolist()}; a smaller learning rate may keep it within bounds"
+            )
+        return math.exp(float(log_zoom.detach().max()))
 
     def polynomial(self, in_channel: int, out_channel: int) -> CayleyPolynomial:
         """Return the learned response from one channel to another.
@@ -405,7 +406,123 @@ class CayleyConv(FramedConv):
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         super()._load_from_state_dict(*args, **kwargs)
-        self._mirror = ZoomMirror()  # the zoom may be quite another one now
+        self._zoom_elsewhere = ZoomElsewhere()  # the zoom may be quite another one now
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_mirror": ZoomMirror()}
+        return {**self.__dict__, "_zoom_elsewhere": ZoomElsewhere()}
+
+
+class ZoomElsewhere:
+    """A bound of the largest zoom of a layer on a card, without which each call would wait for all work of the card.
+
+    The degree of a series must be known on the host. A copy of the zoom is sent there at every call; the last one that
+    has arrived counts, with a margin for the steps since. Where the zoom has grown beyond that, by a large step or
+    behind torch's back, the card raises an error when the host next waits for it. Another tensor in the place of the
+    parameter is waited for.
+    """
+
+    margin = 1.5
+
+    def __init__(self) -> None:
+        self.source: weakref.ref[Tensor] | None = None
+        self.known = math.nan
+        self.arriving: tuple[Tensor, Any] | None = None
+
+    def upper_bound(self, log_zoom: Tensor) -> float:
+        """Return a bound of the zoom, which the card checks."""
+        if not torch.compiler.is_compiling():
+            if self.source is None or self.source() is not log_zoom:
+                self.source = weakref.ref(log_zoom)
+                self.known, self.arriving = float(log_zoom.detach().max()), None
+            if self.arriving is not None and (self.arriving[1] is None or self.arriving[1].query()):
+                self.known, self.arriving = float(self.arriving[0].max()), None
+            if self.arriving is None:
+                on_cuda = log_zoom.device.type == "cuda"
+                copy = torch.empty(log_zoom.shape, dtype=log_zoom.dtype, pin_memory=on_cuda)
+                copy.copy_(log_zoom.detach(), non_blocking=on_cuda)
+                self.arriving = copy, torch.cuda.current_stream().record_event() if on_cuda else None
+        assert self.source is not None, "the layer must be called once before it is compiled for this device"
+        assert_async(
+            (log_zoom.detach() <= self.known + math.log(self.margin)).all(),
+            f"the zoom of a CayleyConv on another device has grown by more than {self.margin} since the host read "
+            f"{math.exp(self.known):.4g}: the degree of the series is too low for it. Take smaller steps, or write to "
+            "`log_zoom` by `copy_` under torch.no_grad() and synchronize before the next call",
+        )
+        return self.margin * math.exp(self.known)
+
+
+class PrecomputedCayleyConv(CayleyConv):
+    r"""A :class:`CayleyConv` for inputs that do not change in training; it takes features of them and needs no graph.
+
+    What the features are decides the method:
+
+    - :class:`ChebyshevFeatures` of signals on the vertices: the terms :math:`T_k(\tilde\Delta) X` are computed once.
+      Vertices are then independent of each other, and any subset of them is a minibatch;
+    - :class:`EigenbasisFeatures` of many signals on one graph: the method "exact";
+    - :class:`JacobiFeatures` of many signals on one graph: the method "jacobi".
+
+    The zoom is learned as always. The gradients in weights and zoom need no way back through the graph.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Those of :class:`CayleyConv`, without ``method``, ``n_iter``, ``tol`` and ``cached``. Weights can be exchanged
+        between the two by ``state_dict``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import cayleygsp as cg
+    >>> from cayleygsp.nn import ChebyshevFeatures, GraphLaplacian, PrecomputedCayleyConv
+    >>> laplacian = GraphLaplacian.from_laplacian(cg.laplacian(cg.gallery.ring(20), "normalized"))
+    >>> features = ChebyshevFeatures(torch.ones(20, 3), laplacian, order=2, max_zoom=5.0)
+    >>> PrecomputedCayleyConv(3, 8, order=2)(features, torch.tensor([4, 8, 15])).shape
+    torch.Size([3, 8])
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        for name in ("method", "n_iter", "tol", "cached"):
+            if name in kwargs:
+                raise TypeError(f"`{name}` does not apply to PrecomputedCayleyConv: the features decide")
+        super().__init__(*args, **kwargs)
+
+    def forward(self, features: Features, index: Tensor | None = None) -> Tensor:  # type: ignore[override]
+        """Filter some of the inputs.
+
+        Parameters
+        ----------
+        features : ChebyshevFeatures, EigenbasisFeatures or JacobiFeatures
+            Of the inputs.
+        index : Tensor, shape (k,), optional
+            Vertices of :class:`ChebyshevFeatures`, signals of the others; all of them by default.
+
+        Returns
+        -------
+        Tensor, shape (k, out_channels) or (k, n, out_channels)
+
+        Raises
+        ------
+        ValueError
+            If the zoom is larger than the features cover.
+        """
+        if not isinstance(features, Features):
+            raise TypeError(
+                "`features` must be ChebyshevFeatures, EigenbasisFeatures or JacobiFeatures, got "
+                f"{type(features).__name__}"
+            )
+        if features.normalization != self.normalization:
+            raise ValueError(
+                f"`features` must have normalization={self.normalization!r} as the layer, got "
+                f"{features.normalization!r}"
+            )
+        if self.is_lazy:
+            self.materialize(features.channels)
+        if features.channels != self.in_channels:
+            raise ValueError(f"`features` must have {self.in_channels} channels, got {features.channels}")
+        self._zoom_bound()
+        features.check_zoom(self.order, float(self._zooms().max()))
+        with full_precision(self.weight):
+            c = self.coefficients()
+            weight = c[:, None, None] * self.weight if self.shared_filter else c
+            rows = features.mix(weight, self.log_zoom, index, real=self.real_coeffs)
+        return features.arrange(rows if self.bias is None else rows + self.bias)

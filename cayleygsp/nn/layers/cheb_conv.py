@@ -15,7 +15,7 @@ from cayleygsp.filters import ChebyshevFilter
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, ScaledLaplacian
-from cayleygsp.nn.layers.base import GraphConv, check_channel, glorot_like
+from cayleygsp.nn.layers.base import NO_FILTERS, GraphConv, check_channel, glorot_like
 from cayleygsp.nn.modes import outside_inference
 from cayleygsp.nn.ops.combine import combine_terms
 from cayleygsp.nn.ops.exact import exact_cheb_conv
@@ -23,63 +23,24 @@ from cayleygsp.nn.ops.series import cheb_conv
 
 
 class ChannelMix(nn.Module):
-    """The matrix of one term of a filter.
-
-    Parameters
-    ----------
-    in_channels : int
-        Channels of the input, or -1 if they are not known yet.
-    out_channels : int
-        Channels of the output.
-
-    Attributes
-    ----------
-    weight : Parameter, shape (out_channels, in_channels)
-        As torch's linear layers have it.
-    """
+    """The matrix of one term, shape (out_channels, in_channels) as torch's linear layers have it."""
 
     weight: Parameter
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
-        self.out_channels = out_channels
         if in_channels == -1:
             self.register_parameter("weight", UninitializedParameter())  # type: ignore[arg-type]
         else:
             self.weight = Parameter(torch.empty(out_channels, in_channels))
 
-    @property
-    def is_lazy(self) -> bool:
-        """Whether the number of input channels is not known yet."""
-        return isinstance(self.weight, UninitializedParameter)
-
-    def materialize(self, in_channels: int) -> None:
-        """Give the matrix its shape."""
-        assert isinstance(self.weight, UninitializedParameter)
-        self.weight.materialize((self.out_channels, in_channels))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Mix the last dimension of x."""
-        return torch.nn.functional.linear(x, self.weight)
-
-    def extra_repr(self) -> str:
-        """Return the shape, for ``repr``."""
-        return f"{-1 if self.is_lazy else self.weight.shape[1]}, {self.out_channels}"
-
     def _save_to_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        if not self.is_lazy:  # else there is nothing to save
+        if not isinstance(self.weight, UninitializedParameter):  # else there is nothing to save
             super()._save_to_state_dict(*args, **kwargs)
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        given = state_dict.get(prefix + "weight")
-        if not self.is_lazy:
-            super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
-        elif given is not None and not isinstance(given, UninitializedParameter):  # the layer found no use for it
-            shape, wanted = tuple(getattr(given, "shape", ())), (self.out_channels, -1)
-            args[-1].append(
-                f"size mismatch for {prefix}weight: got shape {shape}, the layer needs {wanted}, -1 being any "
-                "number, the same in all terms"
-            )
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(self.weight, UninitializedParameter):  # else the layer had no use for what was given
+            super()._load_from_state_dict(*args, **kwargs)
 
 
 METHODS = ("recurrence", "exact")
@@ -181,7 +142,7 @@ class ChebConv(GraphConv):
     def _give_shape(self, in_channels: int) -> None:
         self.in_channels = in_channels
         for lin in self.lins:
-            cast(ChannelMix, lin).materialize(in_channels)
+            cast(UninitializedParameter, lin.weight).materialize((self.out_channels, in_channels))
 
     def weight_shape(self, in_channels: int) -> tuple[int, ...]:
         """Return the shape of the weights."""
@@ -212,20 +173,24 @@ class ChebConv(GraphConv):
         for lin in self.lins:
             glorot_like(cast(Tensor, lin.weight).T, 1 + self.order / 2, generator)
 
-    def _save_to_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        nn.Module._save_to_state_dict(self, *args, **kwargs)
-
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        if self.is_lazy:
-            all_given = (state_dict.get(f"{prefix}lins.{k}.weight") for k in range(self.order + 1))
-            given = [w for w in all_given if isinstance(w, Tensor) and not isinstance(w, UninitializedParameter)]
-            in_channels = _common_channels(given, self.out_channels)
-            if in_channels and len(given) <= self.order:  # the others are drawn
-                self.materialize(in_channels)
-            elif in_channels:
+        names = [f"{prefix}lins.{k}.weight" for k in range(self.order + 1)]
+        given = {name: state_dict[name] for name in names if name in state_dict}
+        if self.is_lazy and given:
+            shapes = {name: tuple(getattr(w, "shape", ())) for name, w in given.items()}
+            shape = shapes[next(iter(shapes))]
+            if len(set(shapes.values())) > 1 or len(shape) != 2 or shape[0] != self.out_channels or not shape[1]:
+                args[-1].extend(
+                    f"size mismatch for {name}: got shape {shape}, the layer needs {(self.out_channels, -1)}, -1 being "
+                    "any number, the same in all terms"
+                    for name, shape in shapes.items()
+                )
+            elif len(given) <= self.order:  # the others are drawn
+                self.materialize(shape[1])
+            else:
                 with outside_inference():
-                    self._give_shape(in_channels)
-        nn.Module._load_from_state_dict(self, state_dict, prefix, *args, **kwargs)
+                    self._give_shape(shape[1])
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def prepare(
         self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
@@ -310,12 +275,5 @@ class ChebConv(GraphConv):
 
     def _weights(self) -> FloatArray:
         if self.is_lazy:
-            raise ValueError("the layer has no filters before its first call: in_channels is not known")
+            raise ValueError(NO_FILTERS)
         return self.weight.detach().double().cpu().numpy()
-
-
-def _common_channels(weights: list[Tensor], out_channels: int) -> int:
-    """Return the number of input channels that all matrices of a state have, or 0 if they do not fit the layer."""
-    shapes = {tuple(w.shape) for w in weights}
-    shape = shapes.pop() if len(shapes) == 1 else ()
-    return shape[1] if len(shape) == 2 and shape[0] == out_channels else 0

@@ -13,8 +13,7 @@ from scipy.interpolate import BSpline
 from torch.autograd import gradcheck
 
 import cayleygsp as cg
-from cayleygsp.nn.graph.eigenpairs import first_eigenpairs
-from cayleygsp.nn.layers.spectral_conv import SpectralConv, spline_matrix
+from cayleygsp.nn.layers.spectral_conv import SpectralConv, first_eigenpairs, spline_matrix
 from tests.nn.helpers import signals
 from tests.oracle import eigenpairs
 from tests.strategies import laplacians

@@ -9,7 +9,7 @@ import torch
 from cayleygsp.nn import (
     CayleyConv,
 )
-from cayleygsp.nn.layers.zoom_mirror import ZoomMirror
+from cayleygsp.nn.layers.cayley_conv import ZoomElsewhere
 from tests.nn.helpers import (
     random_graph,
     signals,
@@ -35,7 +35,7 @@ def test_forward_does_not_wait_for_the_graphics_card():
 
 
 def test_zoom_of_another_device_is_followed_without_waiting():
-    mirror, log_zoom = ZoomMirror(), torch.tensor([0.0, -2.0])
+    mirror, log_zoom = ZoomElsewhere(), torch.tensor([0.0, -2.0])
     assert mirror.upper_bound(log_zoom) == pytest.approx(1.5)
     log_zoom.add_(0.25)
     assert mirror.upper_bound(log_zoom) == pytest.approx(1.5)  # sent off, not yet read
@@ -43,7 +43,7 @@ def test_zoom_of_another_device_is_followed_without_waiting():
 
 
 def test_a_zoom_that_the_host_does_not_know_of_is_an_error_or_read():
-    mirror, log_zoom = ZoomMirror(), torch.tensor(0.0)
+    mirror, log_zoom = ZoomElsewhere(), torch.tensor(0.0)
     mirror.upper_bound(log_zoom)
     log_zoom.data.fill_(3.0)  # behind torch's back
     with pytest.raises(RuntimeError, match=r"grown by more than 1\.5 since the host read 1:"):

@@ -170,14 +170,14 @@ def test_layers_of_both_parametrizations_load_each_others_states(options, channe
     def make(parametrization, channels=2):
         return CayleyConv(channels, 3, 2, parametrization=parametrization, tol=1e-12, **options).double()
 
-    framed = make("orthogonal").adapt_to(L)
+    rotated = make("orthogonal").adapt_to(L)
     plain = make("coefficients", channels)
-    plain.load_state_dict(framed.state_dict())
-    torch.testing.assert_close(plain(x, prepared), framed(x, prepared), atol=1e-12, rtol=0)
+    plain.load_state_dict(rotated.state_dict())
+    torch.testing.assert_close(plain(x, prepared), rotated(x, prepared), atol=1e-12, rtol=0)
     again = make("orthogonal", channels)
     again.load_state_dict(plain.state_dict())
-    torch.testing.assert_close(again(x, prepared), framed(x, prepared), atol=1e-9, rtol=0)
-    assert torch.equal(again.frequencies, framed.frequencies)  # they came along
+    torch.testing.assert_close(again(x, prepared), rotated(x, prepared), atol=1e-9, rtol=0)
+    assert torch.equal(again.frequencies, rotated.frequencies)  # they came along
     fresh = make("coefficients", channels)
     fresh.load_state_dict(plain.state_dict())
     assert all(torch.equal(p, q) for p, q in zip(fresh.parameters(), plain.parameters(), strict=True))

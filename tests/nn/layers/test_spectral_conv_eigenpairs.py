@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose
 
 import cayleygsp as cg
 from cayleygsp.coarsening import coarsen
-from cayleygsp.nn.graph import eigenpairs as eigenpairs_file
-from cayleygsp.nn.graph.eigenpairs import first_eigenpairs
-from cayleygsp.nn.layers.spectral_conv import SpectralConv
+from cayleygsp.nn.layers import spectral_conv
+from cayleygsp.nn.layers.spectral_conv import SpectralConv, first_eigenpairs
 from tests.nn.helpers import signals
 from tests.strategies import laplacians
 
@@ -46,8 +45,8 @@ def test_first_eigenpairs_are_eigenpairs_with_lone_vertices_last(L, data):
 @pytest.mark.parametrize("seconds", [0.0, np.inf])
 @pytest.mark.parametrize("kind", ["combinatorial", "normalized"])
 def test_iterative_eigenpairs_are_those_of_the_dense_decomposition(monkeypatch, seconds, kind):
-    monkeypatch.setattr(eigenpairs_file, "EIGENBASIS_VERTICES", 50)
-    monkeypatch.setattr(eigenpairs_file, "_FACTORISATION_SECONDS", seconds)
+    monkeypatch.setattr(spectral_conv, "EIGENBASIS_VERTICES", 50)
+    monkeypatch.setattr(spectral_conv, "_FACTORISATION_SECONDS", seconds)
     # Two parts and lone vertices: eigenvalue 0 twice.
     W = np.zeros((430, 430))
     W[:200, :200] = cg.gallery.sensor(200, rng=0).W.toarray()

@@ -16,15 +16,15 @@ from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.coordinates import (
     N_NODES,
     coefficients_of,
+    coordinate_table,
+    coordinates_at,
     default_nodes,
-    frame_at,
-    frame_table,
     sizes,
     spectral_nodes,
     weights_of,
 )
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS
-from cayleygsp.nn.layers.base import GraphConv
+from cayleygsp.nn.layers.base import NO_FILTERS, GraphConv
 from cayleygsp.nn.modes import full_precision
 from cayleygsp.responses.basis import basis_size
 
@@ -37,27 +37,24 @@ PARAMETRIZATIONS = (ORTHOGONAL, COEFFICIENTS)
 _EXACT, _NODES = "coordinates", "frequencies"
 
 
-NO_FILTERS = "the layer has no filters before its first call: in_channels is not known"
-
-
-class FramedConv(GraphConv):
-    """What a layer of Cayley filters learns: its coefficients, or coordinates of them."""
+class CoordinateConv(GraphConv):
+    """What a layer of Cayley filters learns: coordinates of its coefficients, or these themselves."""
 
     order: int
     real_coeffs: bool
     shared_filter: bool
-    initial_zoom: float
     parametrization: str
     log_zoom: Parameter
     coeffs: Parameter
-    _frame: Tensor | None
-    _frame_start: Tensor | None
+    # the table of coordinates and where it begins; none where the coefficients themselves are learned
+    _table: Tensor | None
+    _table_start: Tensor | None
 
-    def _spread_nodes(self) -> None:
-        """Prepare coordinates for a graph that is not known yet."""
-        self._nodes = default_nodes(self.normalization, self.initial_zoom)
-        self.register_buffer("_frame", None, persistent=False)
-        self.register_buffer("_frame_start", None, persistent=False)
+    def _spread_nodes(self, zoom: float) -> None:
+        """Choose coordinates for a graph that is not known yet, with the zoom that training starts from."""
+        self._nodes = default_nodes(self.normalization, zoom)
+        self.register_buffer("_table", None, persistent=False)
+        self.register_buffer("_table_start", None, persistent=False)
 
     @property
     def frequencies(self) -> Tensor:
@@ -76,47 +73,28 @@ class FramedConv(GraphConv):
         """Real parameters of one filter."""
         return basis_size(self.order, real=self.real_coeffs)
 
-    @property
-    def _is_plain(self) -> bool:
-        """Whether the coefficients themselves are learned."""
-        return self.parametrization == COEFFICIENTS
-
-    def _make_frame(self) -> None:
+    def _make_table(self) -> None:
         """Fill in the table of coordinates, on the device and in the precision of the zoom, if there are any."""
-        if self._is_plain:
-            return
-        tables = self._tables(self.in_channels, self.log_zoom.dtype, self.log_zoom.device)
-        self._frame, self._frame_start = tables
+        if self.parametrization == ORTHOGONAL:
+            zoom = self.log_zoom
+            self._table, self._table_start = self._tables(self.in_channels, zoom.dtype, zoom.device)
 
     def _tables(self, in_channels: int, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
         """Return the table of coordinates, with functions of the sizes of the layer, and the first log h of it."""
-        first, table = frame_table(self.order, self.real_coeffs, self._nodes)
-        table = table * sizes(self._fan_in(in_channels), self.n_coeffs)
+        first, table = coordinate_table(self.order, self.real_coeffs, self._nodes)
+        # how many filters add up to one output; one as long as it is not known
+        fan_in = 1 if self.shared_filter else max(in_channels, 1)
+        table = table * sizes(fan_in, self.n_coeffs)
         return torch.tensor(table, dtype=dtype, device=device), torch.tensor(first, dtype=dtype, device=device)
-
-    def _fan_in(self, in_channels: int) -> int:
-        """Return how many filters add up to one output; one as long as it is not known."""
-        return 1 if self.shared_filter else max(in_channels, 1)
 
     def _give_shape(self, in_channels: int) -> None:
         super()._give_shape(in_channels)
-        self._make_frame()
+        self._make_table()
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         super()._apply(fn, recurse)
-        self._make_frame()  # not what another precision has left of it
+        self._make_table()  # not what another precision has left of it
         return self
-
-    @property
-    def _frame_is_stale(self) -> bool:
-        """Whether the table is of another precision or on another device than the zoom."""
-        zoom = self.log_zoom
-        return self._frame is not None and (self._frame.dtype, self._frame.device) != (zoom.dtype, zoom.device)
-
-    def _frame_at(self, log_zoom: Tensor) -> Tensor:
-        assert self._frame is not None
-        assert self._frame_start is not None
-        return frame_at(self._frame, self._frame_start, log_zoom)
 
     @property
     def _is_unknown(self) -> bool:
@@ -127,6 +105,12 @@ class FramedConv(GraphConv):
         if self._is_unknown:
             raise ValueError(NO_FILTERS)
         return self.coeffs if self.shared_filter else self.weight
+
+    def _coordinates(self) -> Tensor:
+        """Return E at the present zoom."""
+        assert self._table is not None
+        assert self._table_start is not None
+        return coordinates_at(self._table, self._table_start, self.log_zoom)
 
     def coefficients(self) -> Tensor:
         r"""Return the coefficients :math:`c_0, \mathrm{Re}\,c_1, \mathrm{Im}\,c_1, \dots` of all filters.
@@ -143,11 +127,13 @@ class FramedConv(GraphConv):
         >>> CayleyConv(2, 3, order=4).coefficients().shape
         torch.Size([9, 2, 3])
         """
-        learned = self._learned()
-        if self._is_plain:
-            return learned
         with full_precision(self.log_zoom):
-            return coefficients_of(learned, self._frame_at(self.log_zoom))
+            return self._coefficients()
+
+    def _coefficients(self) -> Tensor:
+        """Return the coefficients where autocast is off already."""
+        learned = self._learned()
+        return learned if self._table is None else coefficients_of(learned, self._coordinates())
 
     def set_coefficients(self, coefficients: Tensor) -> None:
         """Set the weights to those with the given coefficients, see :meth:`coefficients`, at the present zoom.
@@ -174,7 +160,7 @@ class FramedConv(GraphConv):
         learned = self._learned()
         with torch.no_grad(), full_precision(self.log_zoom):
             c = coefficients.to(learned.device)
-            learned.copy_(c if self._is_plain else weights_of(c, self._frame_at(self.log_zoom)))
+            learned.copy_(c if self._table is None else weights_of(c, self._coordinates()))
 
     def adapt_to(self, graph: GraphLike, rng: np.random.Generator | int | None = 0) -> Self:
         """Learn in coordinates for the spectrum of a graph, in the place of one that is spread evenly.
@@ -201,14 +187,14 @@ class FramedConv(GraphConv):
         ValueError
             If the layer learns the coefficients themselves.
         """
-        if self._is_plain:
+        if self.parametrization == COEFFICIENTS:
             raise ValueError(
                 f"`adapt_to` needs parametrization={ORTHOGONAL!r}: the layer learns coefficients themselves"
             )
         nodes = spectral_nodes(core_laplacian(graph, NORMALIZATIONS[self.normalization]), rng)
         kept = None if self._is_unknown else self.coefficients().detach()
         self._nodes = nodes
-        self._make_frame()
+        self._make_table()
         if kept is not None:
             self._write(kept)
         return self
@@ -220,7 +206,7 @@ class FramedConv(GraphConv):
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         name = prefix + self._learned_name
-        if name in destination and not self._is_plain:
+        if name in destination and self._table is not None:
             learned, c = destination[name], self.coefficients().contiguous()
             destination[name] = c if keep_vars else c.detach()
             destination[prefix + _EXACT] = learned
@@ -234,23 +220,23 @@ class FramedConv(GraphConv):
         nodes = state_dict.pop(prefix + _NODES, None)
         log_zoom = state_dict.get(prefix + "log_zoom", self.log_zoom)
         kept, convert = self._nodes, self._can_convert(given, log_zoom)
-        if (
-            nodes is None and strict and not self._is_plain
-        ):  # parameters by their names are no state: they are no coefficients
+        if nodes is None and strict and self._table is not None:  # parameters by their names are no coefficients
             missing.append(prefix + _NODES)
-        if isinstance(nodes, Tensor) and nodes.is_meta:
-            nodes = None
-        if nodes is not None and not _are_nodes(nodes):
-            lists[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
-        elif nodes is not None and (convert or (given is None and self._is_unknown)):
-            self._nodes = tuple(nodes.double().tolist())
-        if convert and not self._is_plain:
+        if nodes is not None and not (isinstance(nodes, Tensor) and nodes.is_meta):
+            is_row = isinstance(nodes, Tensor) and nodes.shape == (N_NODES,) and nodes.is_floating_point()
+            if not is_row or not bool(nodes.isfinite().all()):
+                lists[-1].append(f"`{prefix}{_NODES}` must hold {N_NODES} finite numbers, got {nodes}")
+            elif convert or (given is None and self._is_unknown):
+                self._nodes = tuple(nodes.double().tolist())
+        if convert and self._table is not None:
             state_dict[name] = self._weights_to_load(given.detach(), exact, log_zoom.detach())
         super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, *lists)
         if name in state_dict:
             state_dict[name] = given
-        if self._nodes != kept or self._frame_is_stale:
-            self._make_frame()
+        place, zoom = self._table, self.log_zoom
+        is_elsewhere = place is not None and (place.dtype, place.device) != (zoom.dtype, zoom.device)
+        if self._nodes != kept or is_elsewhere:
+            self._make_table()
 
     def _can_convert(self, given: Any, log_zoom: Any) -> bool:
         """Whether these can be coefficients and zooms of the layer; if not, torch says what is wrong."""
@@ -270,24 +256,17 @@ class FramedConv(GraphConv):
         device = coefficients.device if self.log_zoom.is_meta else self.log_zoom.device
         c, log_zoom = coefficients.to(device), log_zoom.to(device)
         in_channels = self.in_channels if self.shared_filter else c.shape[-2]
+
+        def coordinates(dtype: torch.dtype) -> Tensor:
+            return coordinates_at(*self._tables(in_channels, dtype, device), log_zoom)
+
         with full_precision(c):
             if isinstance(exact, Tensor) and exact.shape == c.shape and exact.dtype == c.dtype and not c.is_meta:
                 w = exact.detach().to(device)
-                if torch.equal(coefficients_of(w, frame_at(*self._tables(in_channels, c.dtype, device), log_zoom)), c):
+                if torch.equal(coefficients_of(w, coordinates(c.dtype)), c):
                     return w.to(coefficients.device)
             finer = torch.promote_types(c.dtype, self.log_zoom.dtype)
-            return (
-                weights_of(c, frame_at(*self._tables(in_channels, finer, device), log_zoom))
-                .to(coefficients)
-                .contiguous()
-            )
-
-
-def _are_nodes(nodes: Any) -> bool:
-    """Whether a state holds frequencies that a table can be made for."""
-    if not isinstance(nodes, Tensor) or nodes.shape != (N_NODES,) or not nodes.is_floating_point():
-        return False
-    return bool(nodes.isfinite().all())
+            return weights_of(c, coordinates(finer)).to(coefficients).contiguous()
 
 
 def parameter_groups(module: nn.Module, lr: float = 1e-3, *, zoom_factor: float = 10.0) -> list[dict[str, Any]]:
@@ -326,7 +305,7 @@ def parameter_groups(module: nn.Module, lr: float = 1e-3, *, zoom_factor: float 
     [(4, 0.001, 0.0005), (1, 0.01, 0.0)]
     """
     lr, zoom_factor = check_positive(lr, "lr"), check_positive(zoom_factor, "zoom_factor")
-    zooms = {layer.log_zoom: None for layer in module.modules() if isinstance(layer, FramedConv)}
+    zooms = {layer.log_zoom: None for layer in module.modules() if isinstance(layer, CoordinateConv)}
     others = [parameter for parameter in module.parameters() if parameter not in zooms]
     groups = [{"params": others, "lr": lr}, {"params": list(zooms), "lr": zoom_factor * lr, "weight_decay": 0.0}]
     return [group for group in groups if group["params"]]
