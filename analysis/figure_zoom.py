@@ -17,7 +17,6 @@ from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp import plotting, zoom
 from cayleygsp._typing import FloatArray
 from cayleygsp.plotting import COLORS
-from cayleygsp.plotting.design import resolution
 
 N_MARKED = 15
 ZOOMS = (0.1, 1.0, 10.0)
@@ -91,7 +90,7 @@ def draw(document: Document) -> Figure:
         plotting.half_circle(lam, h, n_marked=n, ax=ax)
     left, right = bottom.subplots(1, 2)
     _draw_unrolled(left, document, lam, n)
-    resolution(ZOOMS, float(lam[-1]), low=float(lam[lam > 1e-6].min()) / 30, eigenvalues=lam[1:], ax=right)
+    plotting.resolution(ZOOMS, float(lam[-1]), low=float(lam[lam > 1e-6].min()) / 30, eigenvalues=lam[1:], ax=right)
     return figure
 
 

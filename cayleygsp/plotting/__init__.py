@@ -16,12 +16,10 @@ Examples
 """
 
 from cayleygsp.plotting._style import COLORS
-from cayleygsp.plotting.design import density, fit, localized, resolution
-from cayleygsp.plotting.error_curves import bounds
-from cayleygsp.plotting.errors import error_bars
+from cayleygsp.plotting.errors import bounds, decay, error_bars
 from cayleygsp.plotting.graphs import graph
-from cayleygsp.plotting.localization import decay
-from cayleygsp.plotting.spectra import half_circle, response, unrolled_response
+from cayleygsp.plotting.responses import fit, localized, response, unrolled_response
+from cayleygsp.plotting.spectra import density, half_circle, resolution
 from cayleygsp.plotting.tasks import bands, convergence, criterion
 
 __all__ = [

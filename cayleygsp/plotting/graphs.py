@@ -51,11 +51,6 @@ def graph(
     **kwargs
         For :meth:`matplotlib.axes.Axes.scatter`, e.g. ``s``, ``cmap``, ``vmin``.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes drawn on.
-
     Raises
     ------
     TypeError
@@ -69,27 +64,6 @@ def graph(
     >>> from cayleygsp import gallery, plotting
     >>> ax = plotting.graph(gallery.communities(5, rng=0), ax=Figure().subplots(), s=20)
     """
-    coords = _coordinates(graph)
-    if signal is not None:
-        signal = _real_signal(signal, graph.n_vertices)
-    ax = use_axes(ax)
-    edges = sparse.triu(graph.W, format="coo")
-    segments = np.stack([coords[edges.row], coords[edges.col]], axis=1)
-    alpha = float(np.clip(25 / np.sqrt(max(len(segments), 1)), 0.15, 0.8))
-    thin: dict[str, Any] = {"colors": "0.4", "linewidths": 0.5, "alpha": alpha, "zorder": 1}
-    ax.add_collection(LineCollection(list(segments), **(thin | dict(edge_style or {}))))
-    style: dict[str, Any] = {"s": _vertex_area(graph.n_vertices), "linewidths": 0.4, "edgecolors": "0.25", "zorder": 2}
-    style |= kwargs
-    if signal is not None:
-        _draw_signal(ax, coords, signal, colorbar, label, style)
-    else:
-        _draw_labels(ax, coords, graph.labels, style)
-    ax.set_aspect("equal")
-    ax.set_axis_off()
-    return ax
-
-
-def _coordinates(graph: Graph) -> FloatArray:
     if not isinstance(graph, Graph):
         raise TypeError(f"`graph` must be a cayleygsp Graph, got {type(graph).__name__}")
     if graph.coords is None:
@@ -97,34 +71,39 @@ def _coordinates(graph: Graph) -> FloatArray:
             "`graph` must have coordinates to be drawn, got none; make one with Graph(graph.W, coords=...), "
             "positions for example from networkx.spring_layout"
         )
-    return graph.coords[:, :2]
-
-
-def _real_signal(signal: ArrayLike, n_vertices: int) -> FloatArray:
-    values = check_signals(signal, n_vertices, "signal")
-    if values.ndim != 1:
-        raise ValueError(f"`signal` must have shape ({n_vertices},), got {values.shape}")
-    if values.dtype.kind == "c":
+    coords, n = graph.coords[:, :2], graph.n_vertices
+    values = None if signal is None else check_signals(signal, n, "signal")
+    if values is not None and values.ndim != 1:
+        raise ValueError(f"`signal` must have shape ({n},), got {values.shape}")
+    if values is not None and values.dtype.kind == "c":
         raise TypeError(f"`signal` must be real, got dtype {values.dtype}; draw its real part or absolute value")
-    return values
-
-
-def _vertex_area(n_vertices: int) -> float:
-    """Return the area of a vertex in square points: smaller the more there are."""
-    return float(np.clip(5000 / max(n_vertices, 1), 3, 40))
-
-
-def _draw_signal(ax: Axes, coords: FloatArray, signal: FloatArray, colorbar: bool, label: str, style: Any) -> None:
-    if signal.min(initial=0.0) < 0 < signal.max(initial=0.0):
-        default: dict[str, Any] = {"cmap": "coolwarm"}
-        if not {"norm", "vmin", "vmax"} & set(style):
-            largest = float(np.abs(signal).max())
-            default |= {"vmin": -largest, "vmax": largest}
+    ax = use_axes(ax)
+    edges = sparse.triu(graph.W, format="coo")
+    segments = np.stack([coords[edges.row], coords[edges.col]], axis=1)
+    alpha = float(np.clip(25 / np.sqrt(max(len(segments), 1)), 0.15, 0.8))
+    thin: dict[str, Any] = {"colors": "0.4", "linewidths": 0.5, "alpha": alpha, "zorder": 1}
+    ax.add_collection(LineCollection(list(segments), **(thin | dict(edge_style or {}))))
+    area = float(np.clip(5000 / max(n, 1), 3, 40))  # in square points
+    style: dict[str, Any] = {"s": area, "linewidths": 0.4, "edgecolors": "0.25", "zorder": 2} | kwargs
+    if values is None:
+        _draw_labels(ax, coords, graph.labels, style)
     else:
-        default = {"cmap": "viridis"}
-    points = ax.scatter(coords[:, 0], coords[:, 1], c=signal, **(default | style))
-    if colorbar:
-        ax.figure.colorbar(points, ax=ax, label=label, shrink=0.8)
+        style = _colour_scale(values, style) | style
+        points = ax.scatter(coords[:, 0], coords[:, 1], c=values, **style)
+        if colorbar:
+            ax.figure.colorbar(points, ax=ax, label=label, shrink=0.8)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    return ax
+
+
+def _colour_scale(signal: FloatArray, style: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a diverging colour map centred at zero for values of both signs, else a sequential one."""
+    if not signal.min(initial=0.0) < 0 < signal.max(initial=0.0):
+        return {"cmap": "viridis"}
+    largest = float(np.abs(signal).max())
+    limits = {} if {"norm", "vmin", "vmax"} & set(style) else {"vmin": -largest, "vmax": largest}
+    return {"cmap": "coolwarm"} | limits
 
 
 def _draw_labels(ax: Axes, coords: FloatArray, labels: Array | None, style: dict[str, Any]) -> None:

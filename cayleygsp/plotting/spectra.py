@@ -1,31 +1,30 @@
-"""Frequencies on the half circle, and responses over frequency."""
+"""Frequencies: on the half circle, as a density, and what a zoom resolves of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from cayleygsp._typing import ArrayLike, FloatArray
+from cayleygsp import zoom as zoom_module
+from cayleygsp._typing import ArrayLike
 from cayleygsp._validation import check_integer, check_positive
+from cayleygsp.density import SpectralDensity
 from cayleygsp.plotting._style import (
     BLUE,
-    COLORS,
     GREY,
+    GRID_POINTS,
     LIGHT_GREY,
-    LINE_STYLES,
     VERMILION,
     checked_frequencies,
+    legend_above,
+    line_look,
+    mark_frequencies,
     plain_spines,
     use_axes,
 )
-from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley, cayley_angle, cayley_transform
-
-AnyResponse: TypeAlias = Callable[[FloatArray], ArrayLike]
-
-GRID_POINTS = 2000
+from cayleygsp.responses.cayley import cayley_transform
 
 
 def half_circle(
@@ -57,11 +56,6 @@ def half_circle(
     **kwargs
         For the two calls of :meth:`matplotlib.axes.Axes.plot` that draw the frequencies, e.g. ``markersize``.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes drawn on.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -78,23 +72,13 @@ def half_circle(
     arc = np.exp(1j * np.linspace(-np.pi, 0, 181))
     ax.plot(arc.real, arc.imag, color=LIGHT_GREY, linewidth=1.0, zorder=1)
     points: dict[str, Any] = {"linestyle": "none", "markersize": 4.0, "clip_on": False} | kwargs
-    rest: dict[str, Any] = {
-        "marker": "o",
-        "color": BLUE,
-        "markerfacecolor": "white",
-        "markeredgewidth": 0.7,
-        "zorder": 2,
-    }
-    low: dict[str, Any] = {
-        "marker": "D",
-        "color": VERMILION,
-        "markeredgecolor": "black",
-        "markeredgewidth": 0.4,
-        "zorder": 3,
-    }
+    rest = {"marker": "o", "color": BLUE, "markerfacecolor": "white", "markeredgewidth": 0.7, "zorder": 2}
+    low = {"marker": "D", "color": VERMILION, "markeredgecolor": "black", "markeredgewidth": 0.4, "zorder": 3}
     ax.plot(C.real[:n_marked], C.imag[:n_marked], label=f"first {min(n_marked, lam.size)}", **(low | points))
     ax.plot(C.real[n_marked:], C.imag[n_marked:], label="others", **(rest | points))
-    _label_ends(ax)
+    for x, text in ((-1.0, r"$\lambda = 0$"), (1.0, r"$\lambda = \infty$")):
+        ax.plot([x, x], [0.04, 0.1], color=GREY, linewidth=0.8, zorder=1)
+        ax.text(x, 0.13, text, ha="center", va="bottom", fontsize="small")
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.1, 0.3))
     ax.set_title(f"$h = {h:.3g}$", fontsize="medium")
     ax.set_aspect("equal")
@@ -104,164 +88,113 @@ def half_circle(
     return ax
 
 
-def response(
-    responses: AnyResponse | Mapping[str, AnyResponse],
+def density(
+    density: SpectralDensity,
+    *,
+    eigenvalues: ArrayLike | None = None,
+    n_bins: int = 60,
+    ax: Axes | None = None,
+    **kwargs: Any,
+) -> Axes:
+    """Draw the density of a graph's frequencies, per unit of frequency.
+
+    Parameters
+    ----------
+    density : SpectralDensity
+        Drawn as a line. At the ends of the interval it grows without end and is cut off.
+    eigenvalues : array_like, shape (n,), optional
+        True frequencies, drawn as a histogram behind.
+    n_bins : int
+        Bars of the histogram.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+    **kwargs
+        For the call of :meth:`matplotlib.axes.Axes.plot` that draws the density.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import cayleygsp as cg
+    >>> ax = cg.plotting.density(cg.density.spectral_density(cg.gallery.ring(64)), ax=Figure().subplots())
+    """
+    if not isinstance(density, SpectralDensity):
+        raise TypeError(f"`density` must be a SpectralDensity, got {type(density).__name__}")
+    if density.lmax == 0:
+        raise ValueError("`density` must be that of a graph with edges, got one with all frequencies at zero")
+    lam = None if eigenvalues is None else checked_frequencies(eigenvalues)
+    ax = use_axes(ax)
+    if lam is not None:
+        bins = np.linspace(0, density.lmax, n_bins + 1).tolist()
+        bars: dict[str, Any] = {"color": "0.85", "edgecolor": "0.6", "linewidth": 0.4, "label": "eigenvalues"}
+        ax.hist(lam, bins=bins, density=True, **bars)
+    grid = density.lmax * (np.arange(GRID_POINTS) + 0.5) / GRID_POINTS
+    values = density.pdf(grid)
+    how = "smoothed" if density.exact else f"estimated, {density.probe_moments.shape[0]} probes"
+    look: dict[str, Any] = {"color": BLUE, "linewidth": 1.6, "label": f"density, {how}"}
+    ax.plot(grid, values, **(look | kwargs))
+    # the rise towards the ends would hide the rest
+    inner = values[(grid > 0.02 * density.lmax) & (grid < 0.98 * density.lmax)]
+    tallest = max([float(inner.max()), *(float(patch.get_height()) for patch in ax.patches)])  # type: ignore[attr-defined]
+    ax.set(xlim=(0, density.lmax), ylim=(0, 1.1 * tallest))
+    ax.set(xlabel=r"frequency $\lambda$", ylabel=r"share of eigenvalues per unit of $\lambda$")
+    legend_above(ax, 2)
+    plain_spines(ax)
+    return ax
+
+
+def resolution(
+    zooms: ArrayLike,
     lmax: float,
     *,
+    low: float | None = None,
     eigenvalues: ArrayLike | None = None,
     ax: Axes | None = None,
     **kwargs: Any,
 ) -> Axes:
-    r"""Draw one or several responses g(λ) over [0, lmax].
+    r"""Draw the resolution :math:`d\theta/d\lambda` over frequency for several zooms, on logarithmic axes.
+
+    Their common upper edge is 1/λ, drawn in grey: no zoom resolves a frequency better.
 
     Parameters
     ----------
-    responses : callable or mapping of str to callable
-        Functions of frequency; a filter's is its ``response``.
+    zooms : array_like, shape (m,)
+        Zooms h > 0.
     lmax : float
         Right end of the axis.
+    low : float, optional
+        Left end of the axis; by default a thousandth of the right one.
     eigenvalues : array_like, shape (n,), optional
-        Frequencies of a graph, drawn as thin lines and added to the grid on which responses are computed, so
-        that nothing narrow that a graph would see is missed.
+        Frequencies of a graph, drawn as thin lines at the foot.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
     **kwargs
-        For :meth:`matplotlib.axes.Axes.plot`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes drawn on.
+        For the calls of :meth:`matplotlib.axes.Axes.plot` that draw the curves.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> import cayleygsp as cg
-    >>> zooms = {f"h = {h}": cg.CayleyPolynomial([0.5, -0.25], h) for h in (0.1, 1, 10)}
-    >>> ax = cg.plotting.response(zooms, lmax=8.0, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['h = 0.1', 'h = 1', 'h = 10']
+    >>> from cayleygsp import plotting
+    >>> ax = plotting.resolution([0.1, 1.0, 10.0], 40.0, ax=Figure().subplots())
+    >>> ax.get_xscale(), ax.get_yscale()
+    ('log', 'log')
     """
-    named = _named_responses(responses)
-    lmax = check_positive(lmax, "lmax")
+    h = np.atleast_1d(np.asarray(zooms))
+    zoom_module.angles(np.zeros(1), h)  # checks them
+    right = check_positive(lmax, "lmax")
+    left = right / 1000 if low is None else check_positive(low, "low")
+    if left >= right:
+        raise ValueError(f"`low` must be below `lmax` = {right:g}, got {left:g}")
     lam = np.zeros(0) if eigenvalues is None else checked_frequencies(eigenvalues)
     ax = use_axes(ax)
-    _draw_frequencies(ax, lam[lam <= lmax], n_marked=0)
-    grid = np.union1d(np.linspace(0, lmax, GRID_POINTS), lam[lam <= lmax])
-    _draw_curves(ax, named, grid, grid, kwargs)
-    ax.set(xlim=(0, lmax), xlabel=r"frequency $\lambda$", ylabel=r"response $g(\lambda)$")
-    return ax
-
-
-def unrolled_response(
-    polynomial: CayleyPolynomial,
-    eigenvalues: ArrayLike,
-    *,
-    n_marked: int = 15,
-    ax: Axes | None = None,
-    **kwargs: Any,
-) -> Axes:
-    r"""Draw a Cayley polynomial over the unrolled half circle, as the spectrum looks to the polynomial.
-
-    The axis is the angle of :math:`C(h\lambda)`, from −π at λ = 0 on the left to 0 at λ = ∞ on the right, with
-    ticks at values of λ. On it a Cayley polynomial is a trigonometric one: no detail is finer than its order
-    allows, wherever it is.
-
-    Parameters
-    ----------
-    polynomial : CayleyPolynomial
-        What to draw.
-    eigenvalues : array_like, shape (n,)
-        Frequencies λ ≥ 0, drawn as thin lines.
-    n_marked : int
-        How many of the lowest frequencies are drawn darker.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw.
-    **kwargs
-        For :meth:`matplotlib.axes.Axes.plot`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes drawn on.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> import cayleygsp as cg
-    >>> lam = cg.laplacian(cg.gallery.communities(rng=0)).eigenvalues
-    >>> p = cg.CayleyPolynomial([0.5, -0.25], zoom=1.0)
-    >>> ax = cg.plotting.unrolled_response(p, lam, ax=Figure().subplots())
-    """
-    polynomial = as_cayley(polynomial)
-    lam, h = checked_frequencies(eigenvalues), polynomial.zoom
-    n_marked = check_integer(n_marked, "n_marked", at_least=0)
-    ax = use_axes(ax)
-    _draw_frequencies(ax, cayley_angle(h * lam), n_marked=n_marked)
-    angles = np.linspace(-np.pi, 0, GRID_POINTS)
-    with np.errstate(divide="ignore"):
-        grid = -1 / np.tan(angles / 2) / h
-    grid[0], grid[-1] = 0.0, np.inf
-    _draw_curves(ax, {"": polynomial}, angles, grid, kwargs)
-    ticks = _frequency_ticks(h)
-    ax.set_xticks([-np.pi, *cayley_angle(h * ticks), 0.0], ["0", *(f"{tick:g}" for tick in ticks), "∞"])
-    ax.set(
-        xlim=(-np.pi, 0),
-        xlabel=r"frequency $\lambda$, at the angle of $C(h\lambda)$",
-        ylabel=r"response $g(\lambda)$",
-    )
-    return ax
-
-
-def _named_responses(responses: AnyResponse | Mapping[str, AnyResponse]) -> dict[str, AnyResponse]:
-    named = dict(responses) if isinstance(responses, Mapping) else {"": responses}
-    if not named:
-        raise ValueError("`responses` must hold at least one response, got none")
-    for name, function in named.items():
-        if not callable(function):
-            where = f"`responses[{name!r}]`" if name else "`responses`"
-            raise TypeError(f"{where} must be callable on frequencies, got {type(function).__name__}")
-    return named
-
-
-def _label_ends(ax: Axes) -> None:
-    for x, text in ((-1.0, r"$\lambda = 0$"), (1.0, r"$\lambda = \infty$")):
-        ax.plot([x, x], [0.04, 0.1], color=GREY, linewidth=0.8, zorder=1)
-        ax.text(x, 0.13, text, ha="center", va="bottom", fontsize="small")
-
-
-def _draw_frequencies(ax: Axes, positions: FloatArray, n_marked: int) -> None:
-    """Draw thin lines over the full height: the first dark, the others light."""
-    transform = ax.get_xaxis_transform()
-    for part, color, width in ((positions[n_marked:], "0.85", 0.4), (positions[:n_marked], "0.45", 0.7)):
-        ax.vlines(part, 0, 1, colors=color, linewidths=width, transform=transform, zorder=1)
-
-
-def _draw_curves(ax: Axes, named: Mapping[str, AnyResponse], x: FloatArray, lam: FloatArray, style: Any) -> None:
-    """Draw each response over ``x``, computed at ``lam``."""
-    ax.axhline(0, color=GREY, linewidth=0.6, zorder=1.5)
-    for k, (name, function) in enumerate(named.items()):
-        look = {"color": COLORS[k % len(COLORS)], "linestyle": LINE_STYLES[k % len(LINE_STYLES)], "linewidth": 1.8}
-        ax.plot(x, np.asarray(function(lam)), **(look | {"label": name or "_response", "zorder": 3} | style))
+    grid = np.geomspace(left, right, 400)
+    ax.plot(grid, 1 / grid, color="0.75", linewidth=3.5, label=r"best, $1/\lambda$", zorder=1)
+    for k, one in enumerate(h.tolist()):
+        look = line_look(k) | {"label": f"$h = {one:.3g}$", "zorder": 2}
+        ax.plot(grid, zoom_module.resolution(grid, one), **(look | kwargs))
+    mark_frequencies(ax, lam[(lam >= left) & (lam <= right)])
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set(xlim=(left, right), xlabel=r"frequency $\lambda$", ylabel=r"resolution $d\theta/d\lambda$ (rad per unit)")
+    legend_above(ax, 2)
     plain_spines(ax)
-    if any(named):
-        ax.legend(
-            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(len(named), 4), frameon=False, fontsize="small"
-        )
-
-
-def _frequency_ticks(zoom: float) -> FloatArray:
-    """Return round frequencies whose labels keep clear of each other on the axis of angles."""
-    least = np.pi / 10
-    decade = int(np.floor(np.log10(1 / zoom)))
-    # 1, 5 and 2 of each decade from the middle of the circle outwards: the rounder ones get their place first
-    decades = sorted(range(decade - 2, decade + 4), key=lambda k: abs(k - decade))
-    candidates = [m * 10.0**k for m in (1, 5, 2, 3) for k in decades]
-    taken = [-np.pi, 0.0]
-    ticks: list[float] = []
-    for candidate in candidates:
-        angle = float(cayley_angle(np.asarray(zoom * candidate)))
-        if min(abs(angle - other) for other in taken) >= least:
-            taken.append(angle)
-            ticks.append(candidate)
-    return np.sort(np.array(ticks))
+    return ax

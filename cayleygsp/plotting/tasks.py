@@ -12,7 +12,7 @@ from scipy import sparse
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.graph import Graph
-from cayleygsp.plotting._style import BLUE, COLORS, GREY, LINE_STYLES, VERMILION, plain_spines, use_axes
+from cayleygsp.plotting._style import BLUE, COLORS, GREY, LINE_STYLES, VERMILION, light_grid, use_axes
 from cayleygsp.plotting.graphs import graph as draw_graph
 from cayleygsp.tasks import Denoised, Features, Inpainted
 from cayleygsp.tasks.selection import BY_RESIDUAL
@@ -24,8 +24,17 @@ _CRITERIA = {
     "morozov": "residual / energy of the noise",
 }
 
-# Values beyond this many times the range near the chosen strength are cut off.
-_HEADROOM = 20.0
+# Curves that rise by more than this factor are drawn on a logarithmic axis.
+_LINEAR_RANGE = 20.0
+
+# Graphs with more vertices are drawn without their edges, which would cover everything.
+_MOST_WITH_EDGES = 20_000
+
+# Bands that get a panel of their own.
+_MOST_BANDS = 6
+
+# The colour bar of two panels; a percent of the values is beyond each end.
+_BELOW_BOTH: dict[str, Any] = {"location": "bottom", "shrink": 0.6, "aspect": 40, "extend": "both"}
 
 
 def criterion(result: Denoised, *, signal: int = 0, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -71,14 +80,12 @@ def criterion(result: Denoised, *, signal: int = 0, ax: Axes | None = None, **kw
     ax.axvline(chosen, color=VERMILION, linewidth=1.0, linestyle=":", zorder=1.5)
     ax.plot([chosen], [values[place]], marker="o", color=VERMILION, markersize=6, linestyle="none", zorder=5)
     ax.set_xscale("log")
-    if result.select != "sure" and np.nanmin(values) > 0 and np.nanmax(values) > _HEADROOM * np.nanmin(values):
+    if result.select != "sure" and np.nanmin(values) > 0 and np.nanmax(values) > _LINEAR_RANGE * np.nanmin(values):
         ax.set_yscale("log")
         ax.set_ylim(bottom=max(np.nanmin(values), 1e-3 * values[place]) / 2)
     ax.set(xlabel="strength", ylabel=_CRITERIA[result.select])
     ax.set_title(f"{result.family}: strength {chosen:.3g}", fontsize="medium")
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-    plain_spines(ax)
+    light_grid(ax)
     return ax
 
 
@@ -109,9 +116,7 @@ def convergence(result: Inpainted, *, ax: Axes | None = None, **kwargs: Any) -> 
     visible = np.where(result.residuals > 0, result.residuals, np.nan)
     ax.semilogy(np.arange(len(visible)), visible, **(style | kwargs))
     ax.set(xlabel="steps of conjugate gradients", ylabel="residual, relative")
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-    plain_spines(ax)
+    light_grid(ax)
     return ax
 
 
@@ -154,19 +159,10 @@ def bands(features: Features, lmax: float, *, legend: bool = True, ax: Axes | No
         look: dict[str, Any] = {"color": colors[b % len(colors)], "linestyle": line, "linewidth": 1.6, "label": name}
         ax.plot(lam, band(lam), **(look | kwargs))
     ax.set(xlabel="frequency λ", ylabel="response", xlim=(0, top))
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-    plain_spines(ax)
+    light_grid(ax)
     if legend:
         ax.legend(frameon=False, fontsize="small")
     return ax
-
-
-# Graphs with more vertices are drawn without their edges, which would cover everything.
-_MOST_WITH_EDGES = 20_000
-
-# Bands that get a panel of their own.
-_MOST_BANDS = 6
 
 
 def denoised_figure(graph: Graph, y: Array, result: Denoised, *, signal: int = 0) -> Figure:
@@ -193,16 +189,14 @@ def denoised_figure(graph: Graph, y: Array, result: Denoised, *, signal: int = 0
     >>> len(denoised_figure(ring, y, cg.tasks.denoise(ring, y)).axes)
     4
     """
-    before, after = _column(y, signal), _column(result.signals, signal)
+    before, after = (f if f.ndim == 1 else f[:, signal] for f in (y, result.signals))
     if graph.coords is None:
-        figure = Figure(figsize=(4.8, 3.4), layout="constrained")
-        criterion(result, signal=signal, ax=figure.subplots())
-        return figure
+        return criterion(result, signal=signal, ax=_one_axes(4.8)).figure
     figure, (left, middle, right) = _panels(graph, 3)
     scale = _scale(before)
     _draw(graph, before, left, "noisy", scale)
     _draw(graph, after, middle, "denoised", scale)
-    _add_colorbar(figure, middle, [left, middle])
+    figure.colorbar(middle.collections[-1], ax=[left, middle], **_BELOW_BOTH)
     criterion(result, signal=signal, ax=right)
     return figure
 
@@ -232,17 +226,15 @@ def inpainted_figure(graph: Graph, y: Array, known: Array, result: Inpainted, *,
     >>> len(inpainted_figure(grid, y, known, cg.tasks.inpaint(grid, y, known)).axes) >= 2
     True
     """
-    before, after = _column(y, signal), _column(result.signals, signal)
+    before, after = (f if f.ndim == 1 else f[:, signal] for f in (y, result.signals))
     if graph.coords is None:
-        figure = Figure(figsize=(4.8, 3.4), layout="constrained")
-        convergence(result, ax=figure.subplots())
-        return figure
+        return convergence(result, ax=_one_axes(4.8)).figure
     figure, (left, right) = _panels(graph, 2)
     scale = _scale(np.concatenate([before[known], after]))
     _draw(graph, np.where(known, before, 0.0), left, f"known: {result.n_known:,} vertices", scale, known)
     how = f"strength {result.strength:.3g}" if result.strength else "interpolated"
     _draw(graph, after, right, f"inpainted: {how}", scale)
-    _add_colorbar(figure, right, [left, right])
+    figure.colorbar(right.collections[-1], ax=[left, right], **_BELOW_BOTH)
     return figure
 
 
@@ -270,9 +262,7 @@ def features_figure(graph: Graph, features: Features, lmax: float) -> Figure:
     """
     n_bands = len(features.bands)
     if graph.coords is None or n_bands > _MOST_BANDS or np.iscomplexobj(features.values):
-        figure = Figure(figsize=(5.5, 3.4), layout="constrained")
-        bands(features, lmax, ax=figure.subplots())
-        return figure
+        return bands(features, lmax, ax=_one_axes(5.5)).figure
     figure = Figure(figsize=(2.6 * n_bands, 5.4), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.15])
     top, below = parts
@@ -285,8 +275,8 @@ def features_figure(graph: Graph, features: Features, lmax: float) -> Figure:
     return figure
 
 
-def _column(values: Array, signal: int) -> FloatArray:
-    return values if values.ndim == 1 else values[:, signal]
+def _one_axes(width: float) -> Axes:
+    return Figure(figsize=(width, 3.4), layout="constrained").subplots()
 
 
 def _panels(graph: Graph, n_panels: int) -> tuple[Figure, Any]:
@@ -323,7 +313,3 @@ def _draw(
         points = coords[known]
         ax.scatter(points[:, 0], points[:, 1], c=values[known], **(style | scale | {"s": 1.5 * area, "zorder": 3}))
     ax.set_title(title, fontsize="medium")
-
-
-def _add_colorbar(figure: Figure, ax: Axes, axes: list[Axes]) -> None:
-    figure.colorbar(ax.collections[-1], ax=axes, location="bottom", shrink=0.6, aspect=40, extend="both")

@@ -10,14 +10,22 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from cayleygsp import gallery, plotting
+from cayleygsp import CayleyFilter, gallery, plotting
+from cayleygsp.density import spectral_density
+
+RING = gallery.ring(12)
 
 CALLS = {
-    "graph": lambda ax, p, lam: plotting.graph(gallery.ring(8), ax=ax),
+    "graph": lambda ax, p, lam: plotting.graph(RING, ax=ax),
     "half_circle": lambda ax, p, lam: plotting.half_circle(lam, 1.0, ax=ax),
     "response": lambda ax, p, lam: plotting.response(p, 2.0, ax=ax),
     "unrolled_response": lambda ax, p, lam: plotting.unrolled_response(p, lam, ax=ax),
     "error_bars": lambda ax, p, lam: plotting.error_bars(["a"], [1e-3], [1e-2], ax=ax),
+    "fit": lambda ax, p, lam: plotting.fit("band:1:2:0.5", {"p": p}, 8.0, eigenvalues=lam, ax=ax),
+    "fit, log": lambda ax, p, lam: plotting.fit("band:1:2:0.5", {"p": p}, 8.0, log=True, ax=ax),
+    "density": lambda ax, p, lam: plotting.density(spectral_density(RING), eigenvalues=[0.0, 4.0], ax=ax),
+    "resolution": lambda ax, p, lam: plotting.resolution([0.1, 1.0], 8.0, ax=ax),
+    "localized": lambda ax, p, lam: plotting.localized(RING, CayleyFilter(RING, p), 0, ax=ax),
 }
 
 

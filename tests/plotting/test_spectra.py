@@ -1,4 +1,4 @@
-"""Pictures of half circles and responses: what is drawn, and what is refused."""
+"""Pictures of frequencies: what is drawn, and what is refused."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import cayleygsp as cg
-from cayleygsp import gallery, plotting
-from tests.plotting.helpers import line_positions
+from cayleygsp import plotting
+from cayleygsp.density import spectral_density
+from tests.plotting.helpers import named_lines
 
 
 class TestHalfCircle:
@@ -47,69 +48,38 @@ class TestHalfCircle:
             plotting.half_circle([0.0], 0.0, ax=ax)
 
 
-class TestResponse:
-    def test_eigenvalues_are_on_the_grid_and_drawn(self, ax):
-        lam = np.array([0.0, 0.12345678, 1.9, 5.0])
-        spike = lambda x: (x == lam[1]).astype(float)  # noqa: E731
-        plotting.response(spike, 2.0, eigenvalues=lam, ax=ax)
-        (curve,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
-        assert curve.get_ydata().max() == 1
-        assert_allclose(np.concatenate(line_positions(ax)), lam[:3])
-
-    def test_one_response_needs_no_legend(self, ax, low_pass):
-        assert plotting.response(low_pass, 2.0, ax=ax).get_legend() is None
-
-    def test_several_responses_differ_in_colour_and_line(self, ax, low_pass):
-        named = {"a": low_pass, "b": np.cos, "c": np.sin}
-        plotting.response(named, 2.0, ax=ax)
-        curves = [line for line in ax.lines if line.get_label() in named]
-        assert len({line.get_color() for line in curves}) == len({line.get_linestyle() for line in curves}) == 3
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == list(named)
-
-    def test_filters_give_their_response(self, ax, low_pass):
-        plotting.response(cg.CayleyFilter(gallery.ring(8), low_pass).response, 2.0, ax=ax)
-        curve = max(ax.lines, key=lambda line: len(line.get_xdata()))
-        assert_allclose(curve.get_ydata(), low_pass(curve.get_xdata()))
-
-    @pytest.mark.parametrize(
-        ("responses", "error", "message"),
-        [
-            ({}, ValueError, "at least one response"),
-            ([1.0], TypeError, "`responses` must be callable on frequencies, got list"),
-            ({"a": 1.0}, TypeError, r"`responses\['a'\]` must be callable on frequencies, got float"),
-        ],
-    )
-    def test_what_is_no_response_is_refused(self, ax, responses, error, message):
-        with pytest.raises(error, match=message):
-            plotting.response(responses, 2.0, ax=ax)
+def test_density_draws_the_density_and_the_histogram_of_all_eigenvalues(ax):
+    L = cg.laplacian(cg.gallery.grid(12))
+    found = spectral_density(L, method="kpm", n_moments=16, n_probes=4, rng=0)
+    plotting.density(found, eigenvalues=L.eigenvalues, n_bins=20, ax=ax)
+    lam, values = named_lines(ax)["density, estimated, 4 probes"].get_data()
+    assert_allclose(values, found.pdf(lam))
+    assert_allclose(sum(p.get_height() * p.get_width() for p in ax.patches), 1)
+    assert len(ax.patches) == 20
 
 
-class TestUnrolledResponse:
-    def test_curve_is_the_polynomial_over_the_angle(self, ax, eigenvalues, low_pass):
-        plotting.unrolled_response(low_pass, eigenvalues, ax=ax)
-        (curve,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
-        # C = exp(iθ), so 0.5 − 0.5 cos θ
-        assert_allclose(curve.get_ydata(), 0.5 - 0.5 * np.cos(curve.get_xdata()), atol=1e-12)
+def test_resolution_curves_stay_below_their_common_edge(ax):
+    plotting.resolution([0.1, 1.0, 10.0], 40.0, eigenvalues=[0.0, 1.0, 39.0], ax=ax)
+    edge = named_lines(ax)[r"best, $1/\lambda$"].get_ydata()
+    for h in (0.1, 1.0, 10.0):
+        curve = named_lines(ax)[f"$h = {h:.3g}$"].get_ydata()
+        assert (curve <= edge * (1 + 1e-12)).all()
+        assert (curve / edge).max() > 0.99
 
-    def test_lines_are_at_the_angles_of_the_frequencies(self, ax, eigenvalues, low_pass):
-        plotting.unrolled_response(low_pass, eigenvalues, n_marked=15, ax=ax)
-        others, marked = line_positions(ax)
-        assert len(marked) == 15
-        angles = np.angle(cg.cayley_transform(low_pass.zoom * eigenvalues[1:]))
-        assert_allclose(np.concatenate([marked, others])[1:], angles, atol=1e-12)
-        assert marked[0] == pytest.approx(-np.pi)
 
-    @pytest.mark.parametrize("zoom", [1e-3, 0.1, 0.7, 1.0, 30.0, 1e4])
-    def test_ticks_are_frequencies_at_their_angle(self, ax, zoom):
-        plotting.unrolled_response(cg.CayleyPolynomial([0.5, -0.25], zoom), [0.0, 1.0], ax=ax)
-        labels = [label.get_text() for label in ax.get_xticklabels()]
-        ticks = np.asarray(ax.get_xticks())
-        assert (labels[0], labels[-1]) == ("0", "∞")
-        assert len(labels) >= 5
-        frequencies = np.array([float(label) for label in labels[1:-1]])
-        assert_allclose(ticks[1:-1], np.angle(cg.cayley_transform(zoom * frequencies)), rtol=1e-9)
-        assert np.diff(ticks).min() >= np.pi / 10 * (1 - 1e-12)
-
-    def test_other_responses_are_refused(self, ax):
-        with pytest.raises(TypeError, match="`polynomial` must be a CayleyPolynomial, got ufunc"):
-            plotting.unrolled_response(np.cos, [0.0], ax=ax)
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda ax: plotting.density([1.0], ax=ax), TypeError, "`density` must be a SpectralDensity, got list"),
+        (
+            lambda ax: plotting.density(spectral_density(np.zeros((2, 2))), ax=ax),
+            ValueError,
+            "`density` must be that of a graph with edges",
+        ),
+        (lambda ax: plotting.resolution([0.0], 8.0, ax=ax), ValueError, "`zooms` must be positive and finite, got 0"),
+        (lambda ax: plotting.resolution([1.0], 8.0, low=9.0, ax=ax), ValueError, "`low` must be below `lmax` = 8"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(call, error, message, ax):
+    with pytest.raises(error, match=message):
+        call(ax)
