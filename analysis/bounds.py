@@ -15,7 +15,8 @@ import cayleygsp as cg
 from analysis._script import Blocks, Document, Script, Step, finite, table_of
 from cayleygsp import bounds
 from cayleygsp._typing import FloatArray, LaplacianKind
-from cayleygsp.bounds import BOUND_KINDS
+from cayleygsp.bounds.contraction import is_regular
+from cayleygsp.bounds.result import BOUND_KINDS
 from cayleygsp.plotting import bounds as draw_bounds
 
 ORDER = 5
@@ -79,7 +80,7 @@ def measure_case(name: str, L: cg.Laplacian, zoom: float, n_iter: int) -> Docume
         "graph": name,
         "laplacian": L.kind,
         "n_vertices": L.n_vertices,
-        "regular": bounds.is_regular(L),
+        "regular": is_regular(L),
         "zoom": zoom,
         "n_iter": n_iter,
         "kappa": bounds.kappa(L, zoom),

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csgraph
 
-from cayleygsp import bounds
 from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, FloatArray, GraphLike
 from cayleygsp._validation import check_integer, check_real, check_vertex
+from cayleygsp.bounds.contraction import is_regular, jacobi_condition, jacobi_factor, kappa
+from cayleygsp.bounds.series import series_tails
 from cayleygsp.filters import ChebyshevFilter, GraphFilter
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial
@@ -274,7 +275,7 @@ def _stack(rows: list[FloatArray], n_hops: int | None) -> FloatArray:
 def _mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: FloatArray, p: float) -> list[DecayBound]:
     """Return the proved bounds of the mass outside k hops."""
     L, response = filter.laplacian, filter.response
-    tails, proved = bounds.series_tails(L, response, k.size)
+    tails, proved = series_tails(L, response, k.size)
     series = DecayBound("series", factors * tails, np.full(k.size, proved))
     form = response.cayley_form
     if form is None:
@@ -301,8 +302,8 @@ def theorem_4(L: Laplacian, p: CayleyPolynomial) -> tuple[float, float]:
     >>> c, round(gamma, 6)
     (1.0, 0.707107)
     """
-    M = p.error_weight() / 2 * (1.0 if bounds.is_regular(L) else float(np.sqrt(L.n_vertices)))
-    return 4 * M, float(bounds.kappa(L, p.zoom) ** (1 / p.order))
+    M = p.error_weight() / 2 * (1.0 if is_regular(L) else float(np.sqrt(L.n_vertices)))
+    return 4 * M, float(kappa(L, p.zoom) ** (1 / p.order))
 
 
 def _jacobi_tails(L: Laplacian, p: CayleyPolynomial, k: Array) -> FloatArray:
@@ -312,7 +313,7 @@ def _jacobi_tails(L: Laplacian, p: CayleyPolynomial, k: Array) -> FloatArray:
     does not leave the k hops. Where k < j there is nothing but that C(hΔ) is unitary.
     """
     total = np.zeros(k.size)
-    condition, rate = bounds.jacobi_condition(L, p.zoom), bounds.jacobi_factor(L, p.zoom)
+    condition, rate = jacobi_condition(L, p.zoom), jacobi_factor(L, p.zoom)
     for j in range(1, p.order + 1):
         steps = k // j
         a = np.where(steps > 0, condition * rate ** steps.astype(np.float64), np.inf)

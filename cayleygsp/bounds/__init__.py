@@ -10,34 +10,19 @@ rounding adds. The inverse questions are answered by :func:`jacobi_sweeps`, :fun
 :func:`affordable_zoom`.
 """
 
-from cayleygsp.bounds.contraction import (
-    is_regular,
-    jacobi_condition,
-    jacobi_contraction,
-    jacobi_error,
-    jacobi_factor,
-    kappa,
-)
+from cayleygsp.bounds.contraction import kappa
 from cayleygsp.bounds.jacobi import affordable_zoom, jacobi_bound, jacobi_rounding, jacobi_sweeps
-from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind
-from cayleygsp.bounds.series import series_bound, series_degree, series_tails
+from cayleygsp.bounds.result import Assumption, Bound
+from cayleygsp.bounds.series import series_bound, series_degree
 
 __all__ = [
-    "BOUND_KINDS",
     "Assumption",
     "Bound",
-    "BoundKind",
     "affordable_zoom",
-    "is_regular",
     "jacobi_bound",
-    "jacobi_condition",
-    "jacobi_contraction",
-    "jacobi_error",
-    "jacobi_factor",
     "jacobi_rounding",
     "jacobi_sweeps",
     "kappa",
     "series_bound",
     "series_degree",
-    "series_tails",
 ]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from cayleygsp._typing import FloatArray, GraphLike
 from cayleygsp._validation import check_positive
+from cayleygsp.bounds.result import BoundKind
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.cayley import CayleyPolynomial
 
@@ -53,17 +56,9 @@ def jacobi_factor(L: Laplacian, zoom: float) -> float:
     (Collatz and Wielandt); :math:`x = E^{1/2}` gives the paper's κ, power steps make it smaller. It is also at most
     :math:`\max_i h\Delta_{ii}/E_{ii} < 1`, as both signs of the off-diagonal part leave a Laplacian positive
     semi-definite. For the combinatorial Laplacian that is κ again; for the normalized one it is smaller.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> round(cg.bounds.jacobi_factor(cg.laplacian(cg.gallery.ring(16)), zoom=0.5), 6)
-    0.707107
     """
-    d = L.diagonal
-    E = modulus(L, zoom)
-    x = np.sqrt(E)
-    best = np.inf
+    d, E = L.diagonal, modulus(L, zoom)
+    x, best = np.sqrt(E), np.inf
     for _ in range(_POWER_STEPS):
         z = x / np.sqrt(E)
         Mx = zoom * (d * z - L.matrix @ z) / np.sqrt(E)
@@ -79,42 +74,11 @@ def jacobi_factor(L: Laplacian, zoom: float) -> float:
     return best
 
 
-def jacobi_contraction(L: Laplacian, zoom: float, n_iter: int) -> float:
-    r"""Bound :math:`\|J^{K+1}\|_2` by :math:`(\max E/\min E)^{1/2} \kappa_E^{K+1}`, on every graph.
-
-    Vertices without edges are left out of the extrema of E: J is zero there.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    zoom : float
-        h.
-    n_iter : int
-        K sweeps after the start vector.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> L = cg.laplacian(cg.gallery.ring(16))
-    >>> round(cg.bounds.jacobi_contraction(L, zoom=0.5, n_iter=2), 6)  # κ³, κ = 1/√2
-    0.353553
-    """
-    return jacobi_condition(L, zoom) * power(jacobi_factor(L, zoom), n_iter + 1)
-
-
 def jacobi_error(p: CayleyPolynomial, contraction: float) -> float:
     r"""Bound the error of the scheme by :math:`2 \sum_j |c_j| ((1 + a)^j - 1)`, :math:`a \ge \|J^{K+1}\|_2`.
 
     This is the recurrence inside the proof of Proposition 1. The proposition as printed drops its higher powers
     of a, and is false for the plain algorithm.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> p = cg.CayleyPolynomial([0.5, 1.0, 1.0], zoom=1.0)
-    >>> round(cg.bounds.jacobi_error(p, contraction=0.1), 6)  # 2 (0.1 + 0.21)
-    0.62
     """
     j = 1 + np.flatnonzero(p.coeffs[1:])
     with np.errstate(over="ignore"):
@@ -122,16 +86,8 @@ def jacobi_error(p: CayleyPolynomial, contraction: float) -> float:
 
 
 def is_regular(L: Laplacian) -> bool:
-    """Say whether diagonal and row sums of Δ are constant, so that J is a number times a matrix of one row sum.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> [cg.bounds.is_regular(cg.laplacian(graph)) for graph in (cg.gallery.ring(5), cg.gallery.path(5))]
-    [True, False]
-    """
-    row_sums = L.matrix @ np.ones(L.n_vertices)
-    d = L.diagonal
+    """Say whether diagonal and row sums of Δ are constant, so that J is a number times a matrix of one row sum."""
+    d, row_sums = L.diagonal, L.matrix @ np.ones(L.n_vertices)
     return bool(np.ptp(d) <= _SAME_DEGREE * d.max() and np.ptp(row_sums) <= _SAME_DEGREE * d.max())
 
 
@@ -143,14 +99,7 @@ def modulus(L: Laplacian, h: float) -> FloatArray:
 
 
 def jacobi_condition(L: Laplacian, h: float) -> float:
-    r"""Return :math:`(\max E/\min E)^{1/2}` over the vertices with edges.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> cg.bounds.jacobi_condition(cg.laplacian(cg.gallery.ring(5)), 1.0)  # all degrees are equal
-    1.0
-    """
+    r"""Return :math:`(\max E/\min E)^{1/2}` over the vertices with edges; without any, J is zero."""
     E = modulus(L, h)[L.diagonal > 0]
     return float(np.sqrt(E.max() / E.min())) if E.size else 1.0
 
@@ -166,7 +115,35 @@ def row_rounding(L: Laplacian) -> float:
     return (int(np.diff(L.matrix.indptr).max(initial=0)) + 16) * float(np.finfo(np.float64).eps)
 
 
-def power(base: float, exponent: int) -> float:
-    """Return a power; one that is too large for a float is infinite."""
-    with np.errstate(over="ignore", under="ignore"):
-        return float(np.float64(base) ** exponent)
+@dataclass(frozen=True)
+class JacobiDecay:
+    """How a bound depends on the number of sweeps: through factor · rate^(K + 1), for "paper" rate^K."""
+
+    kind: BoundKind
+    factor: float
+    rate: float
+
+    def contraction(self, n_iter: int) -> float:
+        r"""Return factor · rate^(K + 1), which bounds :math:`\|J^{K+1}\|_2` unless the kind is "paper"."""
+        with np.errstate(over="ignore", under="ignore"):
+            return self.factor * float(np.float64(self.rate) ** (n_iter + 1))
+
+    def error(self, p: CayleyPolynomial, n_iter: int) -> float:
+        """Bound the error of the scheme after K sweeps."""
+        if self.kind != "paper":
+            return jacobi_error(p, self.contraction(n_iter))
+        weight = p.error_weight()
+        return weight * self.contraction(n_iter - 1) if weight else 0.0
+
+
+def jacobi_decay(L: Laplacian, h: float, kind: BoundKind) -> JacobiDecay:
+    """Return how the error of a sweep falls, by the given kind of bound."""
+    if kind == "sharp":
+        return JacobiDecay(kind, jacobi_condition(L, h), jacobi_factor(L, h))
+    root_n = float(np.sqrt(L.n_vertices))
+    if kind == "paper":
+        return JacobiDecay(kind, 1.0 if is_regular(L) else root_n, kappa(L, h))
+    # With a constant diagonal J is a complex number times a symmetric matrix, so that ‖J‖₂ ≤ ‖J‖_∞; `jacobi_condition`
+    # is then 1 but for rounding.
+    factor = min(jacobi_condition(L, h), root_n) if has_constant_diagonal(L) else root_n
+    return JacobiDecay(kind, factor, kappa(L, h) * (1 + row_rounding(L)))

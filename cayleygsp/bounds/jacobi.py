@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +9,16 @@ import numpy as np
 from cayleygsp._format import format_rate
 from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import ArrayLike, GraphLike
-from cayleygsp._validation import check_choice, check_integer
+from cayleygsp._validation import check_choice, check_integer, check_real
 from cayleygsp.bounds.contraction import (
+    JacobiDecay,
     has_constant_diagonal,
     is_regular,
     jacobi_condition,
-    jacobi_error,
-    jacobi_factor,
-    kappa,
+    jacobi_decay,
     modulus,
-    power,
-    row_rounding,
 )
-from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind, check_atol
+from cayleygsp.bounds.result import BOUND_KINDS, Assumption, Bound, BoundKind
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
@@ -42,15 +37,11 @@ def solve_floor(L: Laplacian, p: CayleyPolynomial) -> float:
 
 
 def sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
-    r"""Bound what rounding adds to :math:`\|J^{K+1}\|` in the recurrence of the Jacobi scheme's error.
-
-    No iterate is larger than :math:`1 + q` times the solution, :math:`q = (\max E/\min E)^{1/2}` over the vertices with
-    edges; a sweep is wrong by a few units of roundoff times that, weighted by the rows' lengths, and later sweeps do
-    not enlarge it by more than q. K + 1 sweeps make one power. At a vertex without edges nothing is iterated.
-    """
+    r"""Bound what rounding adds to :math:`\|J^{K+1}\|` in the scheme's error, the δ of :func:`jacobi_rounding`."""
     q = jacobi_condition(L, zoom)
-    smallest = float(modulus(L, zoom)[L.diagonal > 0].min(initial=np.inf))
-    return (n_iter + 1) * q * (1 + q) * _one_sweep(L.rounding_norm * zoom / smallest, dtype)
+    product = L.rounding_norm * zoom / float(modulus(L, zoom)[L.diagonal > 0].min(initial=np.inf))
+    # twice the product, which is in units of roundoff, and steps row by row
+    return (n_iter + 1) * q * (1 + q) * unit_roundoff(dtype) * (2 * product + 12)
 
 
 def adjoint_sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -> float:
@@ -63,41 +54,7 @@ def adjoint_sweep_rounding(L: Laplacian, zoom: float, n_iter: int, dtype: Any) -
     end counts for two sweeps.
     """
     longest_row = float(np.diff(L.matrix.indptr).max())
-    return 4 * float(modulus(L, zoom).max()) * (n_iter + 2) * _one_sweep(longest_row + 3, dtype)
-
-
-def _one_sweep(product: float, dtype: Any) -> float:
-    """Return what one sweep is wrong by: twice the product, which is in units of roundoff, and steps row by row."""
-    return unit_roundoff(dtype) * (2 * product + 12)
-
-
-@dataclass(frozen=True)
-class JacobiDecay:
-    """How a bound depends on the number of sweeps: through factor · rate^(K + 1), for "paper" rate^K."""
-
-    kind: BoundKind
-    factor: float
-    rate: float
-
-    def error(self, p: CayleyPolynomial, n_iter: int) -> float:
-        """Return the bound after K sweeps."""
-        if self.kind != "paper":
-            return jacobi_error(p, self.factor * power(self.rate, n_iter + 1))
-        weight = p.error_weight()
-        return weight * self.factor * power(self.rate, n_iter) if weight else 0.0
-
-
-def jacobi_decay(L: Laplacian, h: float, kind: BoundKind) -> JacobiDecay:
-    """Return how the error of a sweep falls, by the given kind of bound."""
-    if kind == "sharp":
-        return JacobiDecay(kind, jacobi_condition(L, h), jacobi_factor(L, h))
-    root_n = float(np.sqrt(L.n_vertices))
-    if kind == "paper":
-        return JacobiDecay(kind, 1.0 if is_regular(L) else root_n, kappa(L, h))
-    # With a constant diagonal J is a complex number times a symmetric matrix, so that ‖J‖₂ ≤ ‖J‖_∞; `jacobi_condition`
-    # is then 1 but for rounding.
-    factor = min(jacobi_condition(L, h), root_n) if has_constant_diagonal(L) else root_n
-    return JacobiDecay(kind, factor, kappa(L, h) * (1 + row_rounding(L)))
+    return 4 * float(modulus(L, zoom).max()) * (n_iter + 2) * unit_roundoff(dtype) * (2 * longest_row + 18)
 
 
 def jacobi_bound(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, kind: BoundKind = "sharp") -> Bound:
@@ -110,7 +67,8 @@ def jacobi_bound(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, ki
               Proposition 1 prints it. Not always true.
     "safe"    :math:`2 \sum_j |c_j| ((1 + a)^j - 1)`, :math:`a = \sqrt n\,\kappa^{K+1}`, without √n where the
               diagonal of the Laplacian is constant. What the proof proves.
-    "sharp"   The same with :math:`a = (\max E/\min E)^{1/2} \kappa_E^{K+1}`, see :func:`jacobi_contraction`.
+    "sharp"   The same with :math:`a = (\max E/\min E)^{1/2} \kappa_E^{K+1}`, :math:`E = |\mathrm{Diag}(h\Delta + iI)|`
+              and :math:`\kappa_E = \|h E^{-1/2} \mathrm{Off}(\Delta) E^{-1/2}\|_2`.
     ========= ==================================================================================================
 
     Parameters
@@ -150,7 +108,19 @@ def jacobi_bound(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, ki
     if kind == "paper":
         proved = min(jacobi_decay(L, p.zoom, other).error(p, K) for other in BOUND_KINDS if other != "paper")
         return _paper_bound(L, p, decay, value, proved)
-    return Bound(value, kind, True, (_diagonal_assumption(L, kind), _contraction_assumption(decay)))
+    constant = has_constant_diagonal(L)
+    otherwise = "the bound carries √n" if kind == "safe" else "the bound carries (max E/min E)^(1/2)"
+    symmetric = "J is a number times a symmetric matrix: ‖J^(K+1)‖₂ ≤ ‖J‖₂^(K+1)"
+    way = "falls" if decay.rate < 1 else "does not fall"
+    assumptions = (
+        Assumption("constant diagonal", constant, symmetric if constant else otherwise),
+        Assumption(
+            "κ < 1 (diagonal dominance)" if kind == "safe" else "κ_E < 1",
+            decay.rate < 1,
+            f"the rate is {format_rate(decay.rate, 6)}: the bound {way} with the number of sweeps",
+        ),
+    )
+    return Bound(value, kind, True, assumptions)
 
 
 def _paper_bound(L: Laplacian, p: CayleyPolynomial, decay: JacobiDecay, value: float, proved: float) -> Bound:
@@ -160,13 +130,11 @@ def _paper_bound(L: Laplacian, p: CayleyPolynomial, decay: JacobiDecay, value: f
     first_order = not p.coeffs[2:].any()
     covered = value >= proved
     # a κ that is below 1 may round to 1
+    dropped = "the printed proposition drops the higher powers of κ^(K+1)"
     rate = f"= {format_rate(decay.rate, 6)}" if decay.rate < 1 or not dominant else "is below 1 by less than rounding"
+    weight = "the sum" if regular else "√n times the sum"
     assumptions = (
-        Assumption(
-            "regular graph",
-            regular,
-            "M is the sum of j|c_j|" if regular else "M is √n times the sum of j|c_j|",
-        ),
+        Assumption("regular graph", regular, f"M is {weight} of j|c_j|"),
         Assumption(
             "κ < 1 (diagonal dominance)",
             dominant,
@@ -175,32 +143,11 @@ def _paper_bound(L: Laplacian, p: CayleyPolynomial, decay: JacobiDecay, value: f
         Assumption(
             "no higher powers of κ^K",
             first_order,
-            "r = 1: nothing is dropped"
-            if first_order
-            else "the printed proposition drops the higher powers of κ^(K+1): no guarantee for r ≥ 2",
+            "r = 1: nothing is dropped" if first_order else f"{dropped}: no guarantee for r ≥ 2",
         ),
-        Assumption(
-            "a proved bound is no larger",
-            covered,
-            f"the smaller one of safe and sharp is {proved:.6g}",
-        ),
+        Assumption("a proved bound is no larger", covered, f"the smaller one of safe and sharp is {proved:.6g}"),
     )
     return Bound(value, "paper", (first_order and dominant) or covered, assumptions)
-
-
-def _diagonal_assumption(L: Laplacian, kind: BoundKind) -> Assumption:
-    constant = has_constant_diagonal(L)
-    otherwise = "the bound carries √n" if kind == "safe" else "the bound carries (max E/min E)^(1/2)"
-    text = "J is a number times a symmetric matrix: ‖J^(K+1)‖₂ ≤ ‖J‖₂^(K+1)" if constant else otherwise
-    return Assumption("constant diagonal", constant, text)
-
-
-def _contraction_assumption(decay: JacobiDecay) -> Assumption:
-    name = "κ < 1 (diagonal dominance)" if decay.kind == "safe" else "κ_E < 1"
-    falls = decay.rate < 1
-    way = "falls" if falls else "does not fall"
-    text = f"the rate is {format_rate(decay.rate, 6)}: the bound {way} with the number of sweeps"
-    return Assumption(name, falls, text)
 
 
 def jacobi_rounding(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int, dtype: Any = np.float64) -> float:
@@ -208,8 +155,8 @@ def jacobi_rounding(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int,
 
     No iterate is larger than :math:`1 + q` times the solution, :math:`q = (\max E/\min E)^{1/2}` over the vertices with
     edges; a sweep is wrong by a few units of roundoff times that, weighted by the rows' lengths, and later sweeps do
-    not enlarge it by more than q. With δ the sum over K + 1 sweeps, a becomes a + δ in the recurrence of
-    :func:`jacobi_error`.
+    not enlarge it by more than q. At a vertex without edges nothing is iterated. With δ the sum over K + 1 sweeps, a
+    becomes a + δ in the bounds of :func:`jacobi_bound`.
 
     Parameters
     ----------
@@ -234,8 +181,7 @@ def jacobi_rounding(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int,
     if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"`dtype` must be float32 or float64, got {dtype!r}")
     delta = sweep_rounding(L, p.zoom, K, dtype)
-    decays = (jacobi_decay(L, p.zoom, kind) for kind in BOUND_KINDS if kind != "paper")
-    a = min(decay.factor * power(decay.rate, K + 1) for decay in decays)
+    a = min(jacobi_decay(L, p.zoom, kind).contraction(K) for kind in BOUND_KINDS if kind != "paper")
     j = 1 + np.flatnonzero(p.coeffs[1:])
     with np.errstate(over="ignore"):
         # (1 + a + δ)^j - (1 + a)^j without cancellation
@@ -243,10 +189,12 @@ def jacobi_rounding(graph: GraphLike, polynomial: CayleyPolynomial, n_iter: int,
     return float(2 * np.abs(p.coeffs[j]) @ grown) + summation_floor(p, dtype)
 
 
-# Zooms between which `affordable_zoom` looks, in units of one over the largest diagonal entry of the Laplacian, and
-# the relative precision of what it finds.
-_ZOOM_RANGE = (1e-12, 1e12)
-_ZOOM_PRECISION = 1e-6
+def _check_atol(atol: Any) -> float:
+    """Return ``atol`` as a float if it is not negative."""
+    number = check_real(atol, "atol")
+    if not number >= 0:
+        raise ValueError(f"`atol` must not be negative, got {atol!r}")
+    return number
 
 
 def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, kind: BoundKind = "sharp") -> int | None:
@@ -275,34 +223,26 @@ def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, k
     >>> [cg.bounds.jacobi_sweeps(graph, p, 1e-6, kind) for kind in ("sharp", "paper")]
     [104, 287]
     """
-    L, p, atol = laplacian(graph), as_cayley(polynomial), check_atol(atol)
+    L, p, atol = laplacian(graph), as_cayley(polynomial), _check_atol(atol)
     check_choice(kind, "kind", BOUND_KINDS)
     decay = jacobi_decay(L, p.zoom, kind)
     if decay.error(p, 0) <= atol:
         return 0
-    if decay.rate == 0:
-        return 1  # the printed bound without edges: κ^0 is 1
     if decay.rate >= 1 or atol == 0:
         return None
-    if kind == "paper":
-        K = np.log(atol / (p.error_weight() * decay.factor)) / np.log(decay.rate)
-    else:
-        K = (_log_contraction(p, atol) - np.log(decay.factor)) / np.log(decay.rate) - 1
-    K = max(int(np.ceil(K)), 1)
-    # logarithms are rounded: look next door
-    K = K - 1 if decay.error(p, K - 1) <= atol else K
-    return K if decay.error(p, K) <= atol else K + 1
+    low, high = 0, 1  # the first is not enough
+    while decay.error(p, high) > atol:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if decay.error(p, middle) <= atol else (middle, high)
+    return high
 
 
-def _log_contraction(p: CayleyPolynomial, atol: float) -> float:
-    """Return log a for the largest a with ``jacobi_error(p, a) <= atol``, by bisection."""
-    # a is at most what its first power alone would allow, and not far below: (1 + a)^j - 1 ≤ 2ja if ja ≤ 1
-    high = float(np.log(atol / p.error_weight()))
-    low = min(high, -float(np.log(p.order))) - 1
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if jacobi_error(p, float(np.exp(middle))) <= atol else (low, middle)
-    return low
+# Zooms between which `affordable_zoom` looks, in units of one over the largest diagonal entry of the Laplacian, and
+# the relative precision of what it finds.
+_ZOOM_RANGE = (1e-12, 1e12)
+_ZOOM_PRECISION = 1e-6
 
 
 def affordable_zoom(
@@ -345,7 +285,7 @@ def affordable_zoom(
     """
     L = laplacian(graph)
     p = as_cayley(polynomial) if isinstance(polynomial, Response) else CayleyPolynomial(polynomial, 1.0)
-    K, atol = check_integer(n_iter, "n_iter", at_least=0), check_atol(atol)
+    K, atol = check_integer(n_iter, "n_iter", at_least=0), _check_atol(atol)
     check_choice(kind, "kind", BOUND_KINDS)
     d = float(L.diagonal.max())
     if d == 0 or not p.coeffs[1:].any():
@@ -358,12 +298,9 @@ def affordable_zoom(
     low, high = (float(np.clip(np.log(limit) - np.log(d), -700, 700)) for limit in _ZOOM_RANGE)
     if affordable(high):
         return np.inf
-    return float(np.exp(_last(affordable, low, high))) if affordable(low) else None
-
-
-def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return where a condition that holds at ``low`` and not at ``high`` holds last."""
+    if not affordable(low):
+        return None
     while high - low > _ZOOM_PRECISION:
         middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+        low, high = (middle, high) if affordable(middle) else (low, middle)
+    return float(np.exp(low))

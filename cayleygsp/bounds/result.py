@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
-
-from cayleygsp._validation import check_real
+from typing import Literal, TypeAlias
 
 BoundKind: TypeAlias = Literal["sharp", "safe", "paper"]
 
@@ -69,11 +67,3 @@ class Bound:
 
     def __float__(self) -> float:
         return self.value
-
-
-def check_atol(atol: Any) -> float:
-    """Return ``atol`` as a float if it is not negative."""
-    number = check_real(atol, "atol")
-    if not number >= 0:
-        raise ValueError(f"`atol` must not be negative, got {atol!r}")
-    return number

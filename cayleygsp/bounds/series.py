@@ -37,17 +37,11 @@ def series_bound(graph: GraphLike, response: Response, degree: int) -> Bound:
     L, degree = laplacian(graph), check_integer(degree, "degree", at_least=0)
     tails, proved = series_tails(L, response, degree + 1)
     known, sure = response.certificate == "proved", L.lmax_guaranteed
+    of_response = "the tail follows from the form of the response" if known else "nothing but samples of it are known"
+    of_spectrum = "no eigenvalue is above `lmax`" if sure else "`lmax` is an estimate: an eigenvalue may be above it"
     assumptions = (
-        Assumption(
-            "known response",
-            known,
-            "the tail follows from the form of the response" if known else "nothing but samples of it are known",
-        ),
-        Assumption(
-            "guaranteed spectrum",
-            sure,
-            "no eigenvalue is above `lmax`" if sure else "`lmax` is an estimate: an eigenvalue may be above it",
-        ),
+        Assumption("known response", known, of_response),
+        Assumption("guaranteed spectrum", sure, of_spectrum),
     )
     return Bound(float(tails[degree]), "series", proved, assumptions)
 
@@ -88,14 +82,6 @@ def series_degree(graph: GraphLike, response: Response, atol: float) -> int:
 
 
 def series_tails(L: Laplacian, response: Response, n_degrees: int) -> tuple[FloatArray, bool]:
-    """Bound the tails of a response's series beyond the degrees 0 … n - 1, and say if that is proved.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> tails, proved = cg.bounds.series_tails(cg.laplacian(cg.gallery.ring(16)), cg.responses.Heat(1.0), 20)
-    >>> bool((tails[1:] <= tails[:-1]).all()), bool(tails[-1] < 1e-10), proved
-    (True, True, True)
-    """
+    """Bound the tails of a response's series beyond the degrees 0 … n - 1, and say if that is proved."""
     tails = response.tails(L.lmax, n_degrees, lmin=L.lmin)
     return tails, response.certificate == "proved" and L.lmax_guaranteed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayleygsp._typing import Array, ComplexArray, FloatArray
-from cayleygsp.bounds import jacobi_contraction, jacobi_error
+from cayleygsp.bounds.contraction import jacobi_decay, jacobi_error
 from cayleygsp.bounds.jacobi import adjoint_sweep_rounding, summation_floor, sweep_rounding
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range
@@ -138,5 +138,5 @@ class JacobiMethod(FilterMethod):
     def _bound(self, rounding: float, dtype: Any) -> float:
         """Return the sharp bound, which transposition does not change, with what rounding adds to the contraction."""
         p = self.polynomial
-        a = jacobi_contraction(self.laplacian, p.zoom, self.n_iter) + rounding
+        a = jacobi_decay(self.laplacian, p.zoom, "sharp").contraction(self.n_iter) + rounding
         return jacobi_error(p, a) + summation_floor(p, dtype)

@@ -13,6 +13,8 @@ from cayleygsp import bounds
 from cayleygsp._format import counted, format_at_least, format_bound, format_measured, format_rate, format_tol
 from cayleygsp._html import Picture, Section, Table, new_figure
 from cayleygsp._typing import FloatArray
+from cayleygsp.bounds.result import BOUND_KINDS
+from cayleygsp.bounds.series import series_tails
 from cayleygsp.filters import CayleyFilter, ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import filter_gain
@@ -81,7 +83,7 @@ def bound_rows(
     if signal is not None:
         reference, reference_bound = _filtered(CayleyFilter(L, polynomial, tol=REFERENCE_TOL), signal)
     try:
-        tails = bounds.series_tails(L, polynomial, r * (max(sweeps) + 1) + 1)[0]
+        tails = series_tails(L, polynomial, r * (max(sweeps) + 1) + 1)[0]
     except ValueError:  # millions of terms
         tails = None
     rows = []
@@ -90,7 +92,7 @@ def bound_rows(
         if signal is not None and reference is not None:
             g = CayleyFilter(L, polynomial, method="jacobi", n_iter=K)
             measured = float(np.linalg.norm(_filtered(g, signal)[0] - reference) / np.linalg.norm(signal))
-        proved = {kind: bounds.jacobi_bound(L, polynomial, K, kind) for kind in bounds.BOUND_KINDS}
+        proved = {kind: bounds.jacobi_bound(L, polynomial, K, kind) for kind in BOUND_KINDS}
         rows.append(
             BoundRow(
                 n_iter=K,
@@ -128,7 +130,7 @@ def kappa_gap(L: Laplacian, zoom: float) -> float:
 
 def needs(L: Laplacian, polynomial: CayleyPolynomial, atol: float, n_iter: int) -> Needs:
     """Return what it takes to keep the error within ``atol``, and the zoom that ``n_iter`` sweeps can serve."""
-    sweeps = {kind: bounds.jacobi_sweeps(L, polynomial, atol, kind) for kind in bounds.BOUND_KINDS}
+    sweeps = {kind: bounds.jacobi_sweeps(L, polynomial, atol, kind) for kind in BOUND_KINDS}
     try:
         degree = bounds.series_degree(L, polynomial, atol)
     except ValueError:  # millions of terms
@@ -153,7 +155,7 @@ def draw_bounds(rows: Sequence[BoundRow]) -> Figure:
     plotting.bounds(
         [row.n_iter for row in rows],
         [float("nan") if row.measured is None else row.measured for row in rows],
-        {kind: [getattr(row, kind) for row in rows] for kind in bounds.BOUND_KINDS},
+        {kind: [getattr(row, kind) for row in rows] for kind in BOUND_KINDS},
         rounding=[row.rounding + (row.reference_bound or 0.0) for row in rows],
         floor=max(row.reference_bound or 0.0 for row in rows),
         gain=rows[0].gain,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import cayleygsp as cg
 from cayleygsp import bounds
+from cayleygsp.bounds.series import series_tails
 from cayleygsp.responses.function import KernelResponse
 from cayleygsp.responses.series import chebyshev_nodes
 from tests.strategies import cayley_polynomials, laplacians
@@ -37,7 +38,7 @@ def test_degree_is_the_least_that_the_series_bound_allows(L, p, log_atol):
 
 @given(p=cayley_polynomials(max_order=8, max_zoom=10))
 def test_series_bounds_fall_and_reach_below_rounding(p):
-    tails, proved = bounds.series_tails(cg.laplacian(cg.gallery.ring(9)), p, 3000)
+    tails, proved = series_tails(cg.laplacian(cg.gallery.ring(9)), p, 3000)
     assert proved
     assert (np.diff(tails) <= 0).all()
     assert tails[-1] < 1e-30
@@ -48,7 +49,7 @@ def test_tail_of_a_chebyshev_filter_ends_with_its_order(lmax):
     """Also if the filter is scaled to less than the guaranteed spectrum, where coefficients say too little."""
     L = cg.laplacian(cg.gallery.ring(16))
     response = cg.ChebyshevFilter(L, [0.3, -0.2, 0.4, 0.1], lmax=lmax).response
-    tails, proved = bounds.series_tails(L, response, 6)
+    tails, proved = series_tails(L, response, 6)
     assert proved
     assert (tails[3:] == 0).all()
     assert bounds.series_degree(L, response, 1e-12) == 3
@@ -75,6 +76,6 @@ def test_degree_of_the_zero_response_is_zero():
 
 def test_tails_of_series_too_long_to_compute_come_from_the_poles():
     L, p = cg.laplacian(cg.gallery.ring(9)), cg.CayleyPolynomial([0, 1], 1e13)
-    tails, proved = bounds.series_tails(L, p, 5)
+    tails, proved = series_tails(L, p, 5)
     assert proved
     assert (tails >= 2).all()  # nothing so short comes near a response of this zoom

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import cayleygsp as cg
-from cayleygsp.bounds import jacobi_contraction, jacobi_error, jacobi_factor, jacobi_rounding, jacobi_sweeps
+from cayleygsp.bounds import jacobi_rounding, jacobi_sweeps
+from cayleygsp.bounds.contraction import jacobi_decay, jacobi_error, jacobi_factor
 from cayleygsp.methods.jacobi import JacobiMethod
 from tests.oracle import dense_filter, random_polynomial, relative_error
 from tests.strategies import cayley_polynomials, laplacians, weighted_graphs
@@ -141,7 +142,7 @@ def test_contraction_bounds_the_power_of_the_iteration_matrix(L, zoom, K):
     A = zoom * L.matrix.toarray() + 1j * np.eye(L.n_vertices)
     J = np.eye(L.n_vertices) - A / np.diag(A)[:, None]
     norm = np.linalg.norm(np.linalg.matrix_power(J, K + 1), 2)
-    assert norm <= jacobi_contraction(L, zoom, K) * (1 + 1e-9) + 1e-14
+    assert norm <= jacobi_decay(L, zoom, "sharp").contraction(K) * (1 + 1e-9) + 1e-14
 
 
 @given(W=weighted_graphs(self_loops=False), zoom=st.floats(1e-2, 1e2))
@@ -155,9 +156,9 @@ def test_factor_is_never_above_the_paper_s_kappa(W, zoom):
 def test_number_of_sweeps_is_the_least_that_the_bound_allows(p, log_atol):
     L = cg.laplacian(cg.gallery.sensor(20, rng=0))
     K = jacobi_sweeps(L, p, 10**log_atol)
-    assert jacobi_error(p, jacobi_contraction(L, p.zoom, K)) <= 10**log_atol * (1 + 1e-6)
+    assert jacobi_error(p, jacobi_decay(L, p.zoom, "sharp").contraction(K)) <= 10**log_atol * (1 + 1e-6)
     if K > 0:
-        assert jacobi_error(p, jacobi_contraction(L, p.zoom, K - 1)) > 10**log_atol * (1 - 1e-6)
+        assert jacobi_error(p, jacobi_decay(L, p.zoom, "sharp").contraction(K - 1)) > 10**log_atol * (1 - 1e-6)
 
 
 def test_proposition_1_as_printed_is_false_and_the_safe_bound_holds():
