@@ -7,7 +7,8 @@ signals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -24,20 +25,7 @@ from cayleygsp.methods.base import FilterMethod, column_norms
 
 
 class DaskSignals(SignalsApart):
-    """A Dask array of signals on a graph in parts.
-
-    Parameters
-    ----------
-    signals : dask.array.Array, shape (n,) or (n, m)
-        Chunked in rows, or in columns alone.
-    laplacian : DistributedLaplacian
-        The graph.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If shape or type are not those of signals.
-    """
+    """A Dask array of signals on a graph in parts, chunked in rows, or in columns alone."""
 
     def __init__(self, signals: Any, laplacian: Any) -> None:
         n = laplacian.n_vertices
@@ -86,8 +74,15 @@ class _HereBlock(SignalBlock):
         return Restored(array, restored.rounding, restored.overflows, restored.lost)
 
 
-class _ClusterBlock:
+#: The answer of one filter: those of all filters in pieces, and its place among them.
+_Answer = tuple[list[Handle], int]
+
+
+class _ClusterBlock(ABC):
     """What rows and columns have in common: pieces on workers, and the way back to a Dask array."""
+
+    pieces: list[Handle]
+    form: tuple[Any, ...]  # what :func:`_block` takes beside a piece
 
     def __init__(self, signals: DaskSignals, method: FilterMethod, gain: float) -> None:
         self.signals, self.gain = signals, gain
@@ -96,15 +91,35 @@ class _ClusterBlock:
         self.dtype = signals.dtype
         self.real_dtype = np.dtype(signals.dtype.type(0).real.dtype)
         self.precision = _Precision(np.dtype(method.working_dtype(self.real_dtype)).str, method.promotes)
-        columns = signals.shape[1] if len(signals.shape) == 2 else 1
-        self.n_columns = columns * (2 if signals.dtype.kind == "c" else 1)
-        self.real = _Pieces(self)
+        self.real = _RealPieces(self)
 
     def bound(self, bounds: FloatArray) -> float | FloatArray:
         """Turn a bound for each real column into one number or one per signal."""
         if self.dtype.kind == "c":
             bounds = bounds.reshape(-1, 2).max(axis=1)
         return float(bounds[0]) if len(self.signals.shape) == 1 else bounds
+
+    @abstractmethod
+    def sum_series(self, lmax: float, coeffs: FloatArray, dtype: Any) -> tuple[list[Handle], str]:
+        """Sum the series of all pieces; return the answers, and a note on how."""
+
+    def restore(self, answer: _Answer) -> Restored:
+        """Return one filter's answer as a Dask array with the chunks of the signals."""
+        call, (answers, i) = self.executor.call, answer
+        pairs = zip(self.pieces, answers, strict=True)
+        restored = [call(p, _restored, x, y, i, self.form) for p, (x, y) in enumerate(pairs)]
+        n_pieces = len(restored)
+        facts = [call(p, _facts, one) for p, one in enumerate(restored)]
+        done = self.executor.commit(facts + [call(p, _signals, one) for p, one in enumerate(restored)])
+        alike, lost, overflows = zip(*self.executor.values(done[:n_pieces]), strict=True)
+        array, rounding, all_lost = self._put_together(done[n_pieces:], list(alike), list(lost))
+        return Restored(array, rounding, any(overflows), all_lost)
+
+    @abstractmethod
+    def _put_together(
+        self, parts: list[Handle], alike: list[FloatArray], lost: list[FloatArray]
+    ) -> tuple[Any, FloatArray, FloatArray]:
+        """Return the Dask array, its rounding and what was lost, from what the pieces say."""
 
 
 class _RowBlock(_ClusterBlock):
@@ -116,56 +131,39 @@ class _RowBlock(_ClusterBlock):
         array = signals.array if len(signals.shape) == 1 else signals.array.rechunk({1: -1})
         self.edges = np.cumsum((0, *array.chunks[0])).tolist()
         self.direct = store.in_order and self.edges == store.starts.tolist()
-        chunks = _futures(executor.client, array)
-        self.pieces = chunks if self.direct else self._regroup(chunks)
+        self.pieces = _futures(executor.client, array)
+        if not self.direct:  # bring rows in the order of the vertices to their parts
+            chunks = list(zip(self.pieces, pairwise(self.edges), strict=True))
+            cuts = [
+                [executor.call(p, _rows_for_part, chunk, store, p, *ends) for chunk, ends in chunks]
+                for p in range(store.n_parts)
+            ]
+            self.pieces = executor.commit([executor.call(p, _joined, *rows) for p, rows in enumerate(cuts)])
         peaks = executor.values([executor.call(p, _peaks, x) for p, x in enumerate(self.pieces)])
         whole = Whole(store.n_vertices, np.max(peaks, axis=0, initial=0.0))
-        norms = executor.values([executor.call(p, _norms, x, self._form(whole)) for p, x in enumerate(self.pieces)])
-        total = np.sqrt(np.sum(np.square(norms), axis=0))
-        self.form = self._form(Whole(whole.n_vertices, whole.peaks, total))
+        form = (self.precision, gain, whole)
+        norms = executor.values([executor.call(p, _norms, x, form) for p, x in enumerate(self.pieces)])
+        self.form = (self.precision, gain, whole._replace(norms=np.sqrt(np.sum(np.square(norms), axis=0))))
 
-    def _form(self, whole: Whole) -> tuple[Any, ...]:
-        return self.precision, self.gain, whole
-
-    def _regroup(self, chunks: Sequence[Handle]) -> list[Handle]:
-        """Bring rows in the order of the vertices to their parts."""
-        executor, store = self.executor, self.laplacian.store
-        pieces = []
-        for p in range(store.n_parts):
-            cuts = [
-                executor.call(p, _rows_for_part, chunk, store, p, low, high)
-                for chunk, (low, high) in zip(chunks, pairwise(self.edges), strict=True)
-            ]
-            pieces.append(executor.call(p, _joined, *cuts))
-        return executor.commit(pieces)
-
-    def sum_series(self, lmax: float, coeffs: FloatArray, dtype: Any) -> tuple[_Answers, str]:
+    def sum_series(self, lmax: float, coeffs: FloatArray, dtype: Any) -> tuple[list[Handle], str]:
         """Sum the series of all parts."""
-        executor = self.executor
         with self.laplacian.lock:
-            real = [executor.call(p, _real, x, self.form) for p, x in enumerate(self.pieces)]
-            answers, note = self.laplacian.sum_pieces(lmax, coeffs, real, self.n_columns, dtype)
-        if not self.direct:
-            note += ", rows brought to their parts and back"
-        return _Answers(answers, coeffs.shape[0]), note
+            real = [self.executor.call(p, _real, x, self.form) for p, x in enumerate(self.pieces)]
+            n_columns = self.form[-1].peaks.size
+            answers, note = self.laplacian.sum_pieces(lmax, coeffs, real, n_columns, dtype)
+        return answers, note if self.direct else note + ", rows brought to their parts and back"
 
-    def restore(self, answer: _Answer) -> Restored:
-        """Return one filter's answer as a Dask array with the rows of the signals."""
+    def _put_together(
+        self, parts: list[Handle], alike: list[FloatArray], lost: list[FloatArray]
+    ) -> tuple[Any, FloatArray, FloatArray]:
         executor, store = self.executor, self.laplacian.store
-        pairs = zip(self.pieces, answer.handles, strict=True)
-        restored = [executor.call(p, _restored, x, y, answer.i, self.form) for p, (x, y) in enumerate(pairs)]
-        pending = [executor.call(p, _facts, one) for p, one in enumerate(restored)]
-        parts = [executor.call(p, _signals, one) for p, one in enumerate(restored)]
-        done = executor.commit([*pending, *parts])
-        facts, parts = executor.values(done[: len(pending)]), done[len(pending) :]
-        lost = np.sqrt(np.sum(np.square([one[1] for one in facts]), axis=0))
-        rounding = facts[0][0] + lost
         if not self.direct:
             parts = executor.commit(
                 [executor.call(0, _rows_for_chunk, store, low, high, *parts) for low, high in pairwise(self.edges)]
             )
+        all_lost = np.sqrt(np.sum(np.square(lost), axis=0))
         array = _dask_array(parts, self.edges, self.signals.shape, self.dtype, axis=0)
-        return Restored(array, rounding, any(one[2] for one in facts), lost)
+        return array, alike[0] + all_lost, all_lost
 
 
 class _ColumnBlock(_ClusterBlock):
@@ -173,11 +171,10 @@ class _ColumnBlock(_ClusterBlock):
 
     def __init__(self, signals: DaskSignals, method: FilterMethod, gain: float) -> None:
         super().__init__(signals, method, gain)
-        self.edges = np.cumsum((0, *signals.array.chunks[1])).tolist()
         self.pieces = _futures(self.executor.client, signals.array)
         self.form = (self.precision, gain, None)
 
-    def sum_series(self, lmax: float, coeffs: FloatArray, dtype: Any) -> tuple[_Answers, str]:
+    def sum_series(self, lmax: float, coeffs: FloatArray, dtype: Any) -> tuple[list[Handle], str]:
         """Sum the series of all columns."""
         executor, L = self.executor, self.laplacian
         series = (L.store, L.kind, lmax, coeffs, np.dtype(dtype).str)
@@ -185,58 +182,31 @@ class _ColumnBlock(_ClusterBlock):
             calls = [executor.call(q, _column_series, x, self.form, series) for q, x in enumerate(self.pieces)]
             answers = executor.commit(calls)
             executor.wait(answers)
-        note = f"{len(self.pieces)} blocks of columns {executor.words}, each with the whole graph, nothing exchanged"
-        return _Answers(answers, coeffs.shape[0]), note
+        n_blocks = len(self.pieces)
+        return answers, f"{n_blocks} blocks of columns {executor.words}, each with the whole graph, nothing exchanged"
 
-    def restore(self, answer: _Answer) -> Restored:
-        """Return one filter's answer as a Dask array with the columns of the signals."""
-        executor = self.executor
-        pairs = zip(self.pieces, answer.handles, strict=True)
-        restored = [executor.call(q, _restored, x, y, answer.i, self.form) for q, (x, y) in enumerate(pairs)]
-        pending = [executor.call(q, _facts, one) for q, one in enumerate(restored)]
-        blocks = [executor.call(q, _signals, one) for q, one in enumerate(restored)]
-        done = executor.commit([*pending, *blocks])
-        facts = executor.values(done[: len(pending)])
-        rounding, lost = (np.concatenate([one[0] + one[1] for one in facts]), np.concatenate([one[1] for one in facts]))
-        array = _dask_array(done[len(pending) :], self.edges, self.signals.shape, self.dtype, axis=1)
-        return Restored(array, rounding, any(one[2] for one in facts), lost)
+    def _put_together(
+        self, parts: list[Handle], alike: list[FloatArray], lost: list[FloatArray]
+    ) -> tuple[Any, FloatArray, FloatArray]:
+        edges = np.cumsum((0, *self.signals.array.chunks[1])).tolist()
+        array, all_lost = _dask_array(parts, edges, self.signals.shape, self.dtype, axis=1), np.concatenate(lost)
+        return array, np.concatenate(alike) + all_lost, all_lost
 
 
-class _Pieces:
+class _RealPieces:
     """The real block of signals in pieces: what a method hands to the Laplacian."""
 
-    def __init__(self, block: Any) -> None:
+    def __init__(self, block: _ClusterBlock) -> None:
         self.block = block
         self.dtype = block.real_dtype
 
-    def sum_series(self, lmax: float, coeffs: FloatArray, dtype: Any) -> tuple[_Answers, str]:
-        """Sum series of all pieces."""
-        return self.block.sum_series(lmax, coeffs, dtype)
+    def sum_series(self, lmax: float, coeffs: FloatArray, dtype: Any) -> tuple[list[_Answer], str]:
+        """Sum series of all pieces, and return an answer for each filter."""
+        answers, note = self.block.sum_series(lmax, coeffs, dtype)
+        return [(answers, i) for i in range(coeffs.shape[0])], note
 
-    def __getitem__(self, index: int | None) -> _Pieces:
+    def __getitem__(self, index: int | None) -> _RealPieces:
         return self  # an axis for one filter, or the one filter of it
-
-
-@dataclass(frozen=True)
-class _Answers:
-    """Answers of all filters, in pieces."""
-
-    handles: list[Handle]
-    n_filters: int
-
-    def __getitem__(self, i: int) -> _Answer:
-        return _Answer(self.handles, i)
-
-    def __iter__(self) -> Iterator[_Answer]:
-        return (self[i] for i in range(self.n_filters))
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """The answer of one filter, in pieces."""
-
-    handles: list[Handle]
-    i: int
 
 
 def _futures(client: Any, array: Any) -> list[Handle]:
@@ -260,22 +230,15 @@ def _dask_array(parts: Sequence[Handle], edges: list[int], shape: tuple[int, ...
     return da.concatenate(blocks, axis=axis)
 
 
-def _checked(x: Array) -> Array:
-    return check_numbers(x, "signals")
-
-
-def _real_columns(x: Array) -> Array:
-    columns = x.reshape(x.shape[0], -1)
-    return np.ascontiguousarray(columns).view(x.real.dtype) if x.dtype.kind == "c" else columns
-
-
 def _peaks(x: Array) -> FloatArray:
-    return find_peaks(_real_columns(_checked(x)))
+    x = check_numbers(x, "signals")
+    columns = x.reshape(x.shape[0], -1)
+    return find_peaks(np.ascontiguousarray(columns).view(x.real.dtype) if x.dtype.kind == "c" else columns)
 
 
 def _block(x: Array, form: tuple[Any, ...]) -> SignalBlock:
     precision, gain, whole = form
-    return SignalBlock(_checked(x), precision, gain, whole=whole)
+    return SignalBlock(check_numbers(x, "signals"), precision, gain, whole=whole)
 
 
 def _real(x: Array, form: tuple[Any, ...]) -> Array:
@@ -291,11 +254,9 @@ def _restored(x: Array, y: Array, i: int, form: tuple[Any, ...]) -> Restored:
 
 
 def _facts(restored: Restored) -> tuple[FloatArray, FloatArray, bool]:
-    return (
-        restored.rounding - np.where(np.isfinite(restored.lost), restored.lost, 0.0),
-        restored.lost,
-        restored.overflows,
-    )
+    """Return the rounding that is the same for all pieces of a column, what else was lost, and whether it overflows."""
+    alike = restored.rounding - np.where(np.isfinite(restored.lost), restored.lost, 0.0)
+    return alike, restored.lost, restored.overflows
 
 
 def _signals(restored: Restored) -> Array:
