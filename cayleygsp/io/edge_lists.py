@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from cayleygsp._text import natural_key, printable, quoted
-from cayleygsp._typing import Array, FloatArray
-from cayleygsp.io.files import Content, Readable, Request, check_memory, decode, label_array, read_content, read_stream
+from cayleygsp._typing import Array, FloatArray, IntArray
+from cayleygsp.io.files import (
+    Content,
+    Readable,
+    Request,
+    check_memory,
+    decode,
+    label_array,
+    load_numbers,
+    read_content,
+    read_stream,
+    reject_line,
+)
 
 _COMMENT = re.compile(r"(?<!\S)[#%].*")
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
-
-
 _EMPTY_FIELD = re.compile(r"[,;][ \t]*(?:[,;]|$)|^[ \t]*[,;]", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -29,19 +35,14 @@ _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 # Whole numbers are exact in double precision below this.
 _EXACT = 2.0**53
 
-
 # The memory that a byte of the text needs: 10 to 25 bytes were measured with numbers, 27 to 41 with words.
 _COST, _WORD_COST = 25, 45
 
 _HEADER_HINT = "; if it is a header, put # in front of it"
 
 
-@dataclass(frozen=True, eq=False)
-class _EdgeList:
-    """Edges in the order of the file: numbers of both ends, shape (n_edges, 2), or words in turn; weights."""
-
-    names: npt.NDArray[np.int64] | list[str]
-    weights: FloatArray
+#: Numbers of both ends of the edges in the order of the file, shape (n_edges, 2), or words in turn.
+_Names = IntArray | list[str]
 
 
 def read_edge_list(file: Path, request: Request) -> Content:
@@ -56,20 +57,37 @@ def read_edge_stream(stream: Readable, file: Path, request: Request) -> Content:
 
 def _content(content: bytes, file: Path, request: Request) -> Content:
     text = decode(content, file, "an edge list")
-    edges = _parse_numbers(text) or _parse_lines(text, file)
-    ends, n_vertices, labels = _number_vertices(edges.names, file, len(content))
-    directed = request.symmetrize is not None
-    kept, conflict = distinct_edges(ends, n_vertices, edges.weights, directed)
-    if conflict is not None:
-        _reject_conflict(edges.weights, ends, conflict, text, file)
-    return Content(matrix_of_edges(ends[kept], edges.weights[kept], n_vertices, directed), labels)
+    names, weights = _parse_numbers(text) or _parse_lines(text, file)
+    ends, n_vertices, labels = _number_vertices(names, file, len(content))
+
+    def refuse(before: int, row: int) -> NoReturn:
+        problem = f"expected weight {weights[before]}, that of the same edge in line {_line_number(text, before)}"
+        if (ends[before] != ends[row]).any():
+            problem += " in the other direction (symmetrize 'max' or 'mean' takes directed edges)"
+        _refuse(file, text, _line_number(text, row), problem)
+
+    return Content(matrix_of_edges(ends, weights, n_vertices, request, refuse), labels)
 
 
 def matrix_of_edges(
-    ends: npt.NDArray[np.int64], weights: FloatArray, n_vertices: int, directed: bool
+    ends: IntArray, weights: FloatArray, n_vertices: int, request: Request, refuse: Callable[[int, int], NoReturn]
 ) -> sparse.csr_array:
-    """Return the adjacency matrix of distinct edges, in both directions unless they are directed."""
-    tails, heads = ends.T
+    """Return the adjacency matrix of edges, in both directions unless directed ones are asked for.
+
+    An edge may come several times. Where it has two weights, ``refuse`` is called with the rows of both, those that
+    come first in the file.
+    """
+    directed = request.symmetrize is not None
+    first, second = (ends[:, 0], ends[:, 1]) if directed else (ends.min(axis=1), ends.max(axis=1))
+    pair = first * n_vertices + second
+    order = np.argsort(pair, kind="stable")
+    repeated = np.diff(pair[order]) == 0
+    conflict = np.flatnonzero(repeated & (np.diff(weights[order]) != 0))
+    if conflict.size:
+        place = conflict[np.argmin(order[conflict + 1])]
+        refuse(int(order[place]), int(order[place + 1]))
+    kept = order[np.concatenate([[True], ~repeated])]
+    (tails, heads), weights = ends[kept].T, weights[kept]
     if not directed:
         inner = tails != heads
         tails, heads = np.concatenate([tails, heads[inner]]), np.concatenate([heads, tails[inner]])
@@ -77,24 +95,7 @@ def matrix_of_edges(
     return sparse.csr_array((weights, (tails, heads)), shape=(n_vertices, n_vertices))
 
 
-def distinct_edges(
-    ends: npt.NDArray[np.int64], n_vertices: int, weights: FloatArray, directed: bool
-) -> tuple[npt.NDArray[np.int64], tuple[int, int] | None]:
-    """Return the first row of each edge, and the rows of the first edge that has two weights if there is one."""
-    first, second = (ends[:, 0], ends[:, 1]) if directed else (ends.min(axis=1), ends.max(axis=1))
-    pair = first * n_vertices + second
-    order = np.argsort(pair, kind="stable")
-    repeated = np.diff(pair[order]) == 0
-    conflict = np.flatnonzero(repeated & (np.diff(weights[order]) != 0))
-    kept = order[np.concatenate([[True], ~repeated])]
-    if not len(conflict):
-        return kept, None
-    # The one that comes first in the file.
-    place = conflict[np.argmin(order[conflict + 1])]
-    return kept, (int(order[place]), int(order[place + 1]))
-
-
-def _parse_numbers(text: str) -> _EdgeList | None:
+def _parse_numbers(text: str) -> tuple[_Names, FloatArray] | None:
     """Parse a list of whole numbers and weights at once; None if it is anything else, or has an error."""
     if "#" in text or "%" in text:
         text = _COMMENT.sub("", text)
@@ -102,17 +103,14 @@ def _parse_numbers(text: str) -> _EdgeList | None:
         if _EMPTY_FIELD.search(text):
             return None
         text = text.replace(",", " ").replace(";", " ")
-    if not text.strip():
-        return None
-    try:
-        table = np.loadtxt(StringIO(text), dtype=np.float64, comments=None, ndmin=2)
-    except ValueError:
+    table = load_numbers(text)
+    if table is None:
         return None
     names, weights = table[:, :2], table[:, 2] if table.shape[1] == 3 else np.ones(len(table))
     whole = (np.abs(names) < _EXACT).all() and (names == np.floor(names)).all()
     if table.shape[1] not in (2, 3) or not whole or not (np.isfinite(weights) & (weights >= 0)).all():
         return None
-    return _EdgeList(names.astype(np.int64), weights)
+    return names.astype(np.int64), weights
 
 
 def _data_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -123,7 +121,7 @@ def _data_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, content
 
 
-def _parse_lines(text: str, file: Path) -> _EdgeList:
+def _parse_lines(text: str, file: Path) -> tuple[_Names, FloatArray]:
     """Parse a list line by line, with any names, and say which line is wrong."""
     check_memory(file, "its content", _WORD_COST * len(text))
     split = _SEPARATOR.split if "," in text or ";" in text else str.split
@@ -140,7 +138,7 @@ def _parse_lines(text: str, file: Path) -> _EdgeList:
         weights.append(float(fields[2]) if n_columns == 3 else 1.0)
     if not names:
         raise ValueError(f"{quoted(file)} has no edges, only comments")
-    return _EdgeList(_whole_numbers(names, text, file), np.array(weights))
+    return _whole_numbers(names, text, file), np.array(weights)
 
 
 def _problem(fields: list[str], n_columns: int) -> str:
@@ -168,10 +166,10 @@ def _line_number(text: str, row: int) -> int:
 
 def _refuse(file: Path, text: str, number: int, problem: str) -> NoReturn:
     line = text.split("\n")[number - 1]
-    raise ValueError(f"{quoted(file)}, line {number}: {problem}; the line is {quoted(line, 80)}")
+    reject_line(file, number, f"{problem}; the line is {quoted(line, 80)}")
 
 
-def _whole_numbers(names: list[str], text: str, file: Path) -> npt.NDArray[np.int64] | list[str]:
+def _whole_numbers(names: list[str], text: str, file: Path) -> _Names:
     """Return the names as integers if they all are, else as they came; refuse fractions and headers."""
     words = [place for place, name in enumerate(names) if not _NUMBER.fullmatch(name)]
     if words == [0, 1] and len(names) > 2:
@@ -198,9 +196,7 @@ def _whole(number: str) -> int:
     return int(number) if _INTEGER.fullmatch(number) else int(float(number))
 
 
-def _number_vertices(
-    names: npt.NDArray[np.int64] | list[str], file: Path, n_content: int
-) -> tuple[npt.NDArray[np.int64], int, Array | None]:
+def _number_vertices(names: _Names, file: Path, n_content: int) -> tuple[IntArray, int, Array | None]:
     """Return the edges between vertices 0, …, n − 1, that n, and the names where they are not these."""
     if isinstance(names, list):
         words = sorted(set(names), key=natural_key)
@@ -216,13 +212,3 @@ def _number_vertices(
             return names - first, n_vertices, np.arange(first, last + 1) if first else None
     numbers, position = np.unique(names, return_inverse=True)
     return position.reshape(names.shape), len(numbers), numbers
-
-
-def _reject_conflict(
-    weights: FloatArray, ends: npt.NDArray[np.int64], rows: tuple[int, int], text: str, file: Path
-) -> NoReturn:
-    before, row = rows
-    problem = f"expected weight {weights[before]}, that of the same edge in line {_line_number(text, before)}"
-    if (ends[before] != ends[row]).any():
-        problem += " in the other direction (symmetrize 'max' or 'mean' takes directed edges)"
-    _refuse(file, text, _line_number(text, row), problem)

@@ -7,14 +7,15 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
-from typing import Any, Protocol
-from xml.etree.ElementTree import ParseError
+from typing import Any, NoReturn, Protocol
+from xml.parsers.expat import ExpatError
 
 import numpy as np
 
 from cayleygsp._memory import available_memory, format_bytes
-from cayleygsp._text import quoted
+from cayleygsp._text import printable, quoted
 from cayleygsp._typing import Array, FloatArray, Symmetrize
 
 FREE_VERTICES = 1_000_000
@@ -108,21 +109,15 @@ def parsing(file: Path, content: str) -> Iterator[None]:
         reason = ""
         if "Object arrays" in str(error):
             reason = ": it holds Python objects, which are never unpickled"
-        elif isinstance(error, ParseError):
-            reason = ": line {}, column {} is not well-formed".format(*error.position)
-        raise ValueError(f"{quoted(file)} cannot be read as {content}{reason}") from None
+        elif isinstance(error, ExpatError):
+            reason = f": line {error.lineno}, column {error.offset} is not well-formed"
+        elif isinstance(error, KeyError):
+            reason = f": {printable(error.args[0])}"
+        raise InputError(f"{quoted(file)} cannot be read as {content}{reason}") from None
 
 
 def read_content(file: Path, cost: int) -> bytes:
-    """Return the bytes of a file, unpacked if its name ends in .gz.
-
-    Parameters
-    ----------
-    file : pathlib.Path
-        The file.
-    cost : int
-        How many bytes of memory each byte of the content will need, as the reader estimates it.
-    """
+    """Return the bytes of a file, unpacked if its name ends in .gz; the reader will need ``cost`` times the memory."""
     with file.open("rb") as stream:
         n_packed = file.stat().st_size
         if file.name.lower().endswith(".gz"):
@@ -171,6 +166,21 @@ def decode(content: bytes, file: Path, what: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def load_numbers(text: str, delimiter: str | None = None) -> FloatArray | None:
+    """Return a table of real numbers; None if the text is anything else, or has an error."""
+    if not text.strip():
+        return None
+    try:
+        return np.loadtxt(StringIO(text), dtype=np.float64, comments=None, delimiter=delimiter, ndmin=2)
+    except ValueError:
+        return None
+
+
+def reject_line(file: Path, number: int, problem: str) -> NoReturn:
+    """Raise an error that names file and line."""
+    raise InputError(f"{quoted(file)}, line {number}: {problem}") from None
+
+
 @dataclass(frozen=True)
 class Request:
     """What is wanted of a file: a variable by name, and a directed graph without its directions."""
@@ -189,17 +199,7 @@ class Content:
 
 
 def label_array(names: Sequence[str], file: Path, n_content: int) -> Array:
-    """Return names as an array, in which each takes as much room as the longest.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-    file : pathlib.Path
-        Where they come from, for messages.
-    n_content : int
-        Bytes of the content of that file.
-    """
+    """Return names as an array, in which each takes as much room as the longest; the file has so many bytes."""
     longest = max(names, key=len, default="")
     n_bytes, limit = 4 * len(longest) * len(names), text_limit(n_content)
     if n_bytes > limit:

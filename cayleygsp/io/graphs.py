@@ -16,14 +16,12 @@ from cayleygsp._typing import FloatArray, Symmetrize
 from cayleygsp._validation import check_choice
 from cayleygsp.graph import SYMMETRIZE, AsymmetryError, Graph, as_adjacency, networkx_edges
 from cayleygsp.io.edge_lists import read_edge_list, read_edge_stream
-from cayleygsp.io.files import Content, Readable, Request, check_file, check_memory, label_array, parsing
+from cayleygsp.io.files import Content, InputError, Readable, Request, check_file, check_memory, label_array, parsing
 from cayleygsp.io.matlab import read_mat
 from cayleygsp.io.matrices import read_mtx, read_npy, read_npz
 
 # The memory that the tree of elements and the graph in networkx need per byte of the file: 20 to 43 were measured.
 _COST = 50
-
-_CHUNK = 2**16
 
 # Attributes of vertices that are coordinates.
 _COORDS = (("x", "y", "z"), ("x", "y"), ("lon", "lat"), ("longitude", "latitude"))
@@ -33,43 +31,20 @@ def read_graphml(file: Path, request: Request) -> Content:
     """Return adjacency matrix, labels and coordinates of a GraphML file."""
     import networkx
 
-    check_memory(file, "its content", _COST * file.stat().st_size)
-    with parsing(file, "GraphML"):
-        document_type = _has_document_type(file)
-    if document_type:
-        raise ValueError(
+    def refuse(*declaration: Any) -> None:
+        raise InputError(
             f"{quoted(file)} must be plain GraphML, got a document type declaration, which could hide entities"
         )
+
+    check_memory(file, "its content", _COST * file.stat().st_size)
     with parsing(file, "GraphML"):
+        parser = expat.ParserCreate(None, "}")
+        parser.StartDoctypeDeclHandler = refuse
+        with file.open("rb") as stream:
+            parser.ParseFile(stream)
         graph = networkx.read_graphml(file)
     labels = label_array(list(graph), file, file.stat().st_size)
     return Content(_matrix(graph, file, request), labels, _coordinates(graph))
-
-
-class _FirstElement(Exception):
-    """The first element was reached; a document type can only stand before it."""
-
-
-def _has_document_type(file: Path) -> bool:
-    """Tell whether there is a document type declaration, in any encoding that the parser of the file knows."""
-    seen = []
-
-    def start_element(name: str, attributes: dict[str, str]) -> None:
-        raise _FirstElement
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = lambda *arguments: seen.append(True)
-    parser.StartElementHandler = start_element
-    try:
-        with file.open("rb") as stream:
-            while not seen and (chunk := stream.read(_CHUNK)):
-                parser.Parse(chunk, False)
-        if not seen:
-            parser.Parse(b"", True)  # newer versions of the parser put off what they have read
-    except (_FirstElement, expat.ExpatError):
-        # What is not well-formed the reader rejects, with the same parser, and names the place.
-        pass
-    return bool(seen)
 
 
 def _matrix(graph: Any, file: Path, request: Request) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +19,7 @@ from scipy.io import loadmat, whosmat
 
 from cayleygsp._text import printable, quoted
 from cayleygsp._typing import FloatArray, IntArray
-from cayleygsp.io.edge_lists import distinct_edges, matrix_of_edges
+from cayleygsp.io.edge_lists import matrix_of_edges
 from cayleygsp.io.files import (
     BYTES_PER_ENTRY,
     DEFLATE_RATIO,
@@ -63,11 +63,6 @@ class MatVariable:
     shape: tuple[int, ...] | None = None
     read: Callable[[], Any] = lambda: None
 
-    @property
-    def is_square(self) -> bool:
-        """Whether it could be the adjacency matrix of at least two vertices."""
-        return self.shape is not None and len(self.shape) == 2 and self.shape[0] == self.shape[1] > 1
-
 
 Variables = dict[str, MatVariable]
 
@@ -75,12 +70,8 @@ Variables = dict[str, MatVariable]
 def read_mat(file: Path, request: Request) -> Content:
     """Return adjacency matrix and coordinates in a MATLAB file."""
     with open_variables(file) as variables:
-        name = request.variable
-        if name is None and all(edge in variables for edge in _EDGES) and not _candidates(variables):
-            matrix = _matrix_of_lists(variables, file, request)
-        else:
-            name = _adjacency_name(variables, file) if name is None else _checked_name(name, variables, file)
-            matrix = variables[name].read()
+        name = _matrix_name(variables, request.variable, file)
+        matrix = _matrix_of_lists(variables, file, request) if name is None else variables[name].read()
         n_vertices = matrix.shape[0] if matrix.ndim else 0
         return Content(matrix, coords=_coordinates(variables, n_vertices, name))
 
@@ -99,31 +90,25 @@ def open_variables(file: Path) -> Iterator[Variables]:
         yield _variables_4(content, file) if 0 in content[:4] else _Version5(content, file).variables()
 
 
-def _checked_name(name: str, variables: Variables, file: Path) -> str:
-    if name not in variables:
-        raise InputError(
-            f"`variable` must be one of {_listed(variables) or 'none'} in {quoted(file)}, got {quoted(name)}"
-        )
-    if variables[name].shape is None:
-        raise InputError(f"`variable` {quoted(name)} of {quoted(file)} must be a matrix of numbers")
-    return name
-
-
-def _candidates(variables: Variables) -> list[str]:
-    """Return the names of the variables that could be the adjacency matrix."""
-    return [name for name, variable in variables.items() if variable.is_square and name not in _COORDS]
-
-
-def _adjacency_name(variables: Variables, file: Path) -> str:
-    square = _candidates(variables)
-    if len(square) == 1:
-        return square[0]
-    for name in _MATRICES:
-        if name in square:
-            return name
+def _matrix_name(variables: Variables, wanted: str | None, file: Path) -> str | None:
+    """Return the name of the adjacency matrix; None if there are lists of edges in its place."""
+    if wanted is not None:
+        if wanted not in variables:
+            names = _listed(variables) or "none"
+            raise InputError(f"`variable` must be one of {names} in {quoted(file)}, got {quoted(wanted)}")
+        if variables[wanted].shape is None:
+            raise InputError(f"`variable` {quoted(wanted)} of {quoted(file)} must be a matrix of numbers")
+        return wanted
+    shapes = {name: variable.shape for name, variable in variables.items() if name not in _COORDS}
+    square = [name for name, shape in shapes.items() if shape and len(shape) == 2 and shape[0] == shape[1] > 1]
+    usual = [name for name in _MATRICES if name in square]
+    if usual or len(square) == 1:
+        return square[0] if len(square) == 1 else usual[0]
     if square:
         raise InputError(f"{quoted(file)} has several square matrices, choose a `variable`: {_listed(square)}")
-    raise InputError(f"{quoted(file)} has no square matrix of numbers, only: {_listed(variables) or 'nothing'}")
+    if not all(edge in variables for edge in _EDGES):
+        raise InputError(f"{quoted(file)} has no square matrix of numbers, only: {_listed(variables) or 'nothing'}")
+    return None
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -133,35 +118,32 @@ def _listed(names: Iterable[str]) -> str:
 
 def _matrix_of_lists(variables: Variables, file: Path, request: Request) -> sparse.csr_array:
     """Return the adjacency matrix of edges in two vectors of vertices, and perhaps one of weights."""
-    tails, heads = (_vertices(variables[name], name, file) for name in _EDGES)
-    weights = np.ones(len(tails))
+    lists = []
+    for name in _EDGES:
+        numbers = _vector(variables[name], name, file)
+        vertices = numbers.astype(np.int64) if numbers.dtype.kind in "biuf" else None
+        if vertices is None or (vertices != numbers).any() or (vertices < 0).any():
+            raise InputError(f"{name} of {quoted(file)} must have whole numbers from 0 or 1 on")
+        lists.append(vertices)
+    weights = np.ones(len(lists[0]))
     if _WEIGHTS in variables:
         weights = _vector(variables[_WEIGHTS], _WEIGHTS, file).astype(np.float64)
-    if not 0 < len(tails) == len(heads) == len(weights):
-        lengths = f"{len(tails)}, {len(heads)} and {len(weights)}"
+    if not 0 < len(lists[0]) == len(lists[1]) == len(weights):
+        lengths = f"{len(lists[0])}, {len(lists[1])} and {len(weights)}"
         raise InputError(f"i_inds, j_inds and weights of {quoted(file)} must be of the same length, got {lengths}")
-    ends = np.column_stack([tails, heads])
+    ends = np.column_stack(lists)
     ends -= min(1, int(ends.min()))
     n_vertices = int(ends.max()) + 1
     check_vertices(file, n_vertices, ends.nbytes)
-    directed = request.symmetrize is not None
-    kept, conflict = distinct_edges(ends, n_vertices, weights, directed)
-    if conflict is not None:
-        before, row = conflict
+
+    def refuse(before: int, row: int) -> NoReturn:
         hint = "" if (ends[before] == ends[row]).all() else "; symmetrize 'max' or 'mean' takes directed edges"
         raise InputError(
             f"the same edge must have the same weight in {quoted(file)}, got {weights[before]} at {before} and "
             f"{weights[row]} at {row}{hint}"
         )
-    return matrix_of_edges(ends[kept], weights[kept], n_vertices, directed)
 
-
-def _vertices(variable: MatVariable, name: str, file: Path) -> IntArray:
-    numbers = _vector(variable, name, file)
-    vertices = numbers.astype(np.int64) if numbers.dtype.kind in "biuf" else None
-    if vertices is None or (vertices != numbers).any() or (vertices < 0).any():
-        raise InputError(f"{name} of {quoted(file)} must have whole numbers from 0 or 1 on")
-    return vertices
+    return matrix_of_edges(ends, weights, n_vertices, request, refuse)
 
 
 def _vector(variable: MatVariable, name: str, file: Path) -> Any:

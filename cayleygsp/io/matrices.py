@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mminfo, mmread
 
-from cayleygsp._text import quoted
+from cayleygsp._text import printable, quoted
 from cayleygsp._typing import Array
 from cayleygsp.io.files import (
     BYTES_PER_ENTRY,
@@ -34,10 +34,6 @@ from cayleygsp.io.files import (
 _NPY = "an array written by numpy.save"
 _NPZ = "a sparse matrix written by scipy.sparse.save_npz"
 _MTX = "a Matrix Market file"
-
-# The arrays that hold a matrix, by its format.
-_COMPRESSED = ("data", "indices", "indptr")
-_PARTS = {"csr": _COMPRESSED, "csc": _COMPRESSED, "bsr": _COMPRESSED, "dia": ("data", "offsets")}
 
 # Matrix Market: the memory for a byte of text before there is a matrix; the least bytes of an entry, "1 1" or "0", and
 # the end of its line.
@@ -58,24 +54,16 @@ def read_npy(file: Path, request: Request) -> Content:
 
 
 def read_array(stream: IO[bytes], file: Path, n_content: int, copies: int) -> Array:
-    """Return the array by numpy.save in a stream, its numbers in the byte order of the machine.
+    """Return the array by numpy.save in a stream of so many bytes, its numbers in the byte order of the machine.
 
-    Parameters
-    ----------
-    stream : binary file
-        At its beginning.
-    file : pathlib.Path
-        What messages call it.
-    n_content : int
-        Bytes in the stream.
-    copies : int
-        How many copies in double precision the caller will make of it.
+    The caller will make so many copies of it in double precision.
     """
     shape, _ = _array_header(stream, file, n_content)
     check_memory(file, f"an array of shape {shape}", n_content + copies * 8 * math.prod(shape))
     stream.seek(0)
     with parsing(file, _NPY):
-        return _load(stream)
+        array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _array_header(stream: IO[bytes], file: Path, n_content: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -94,75 +82,24 @@ def _array_header(stream: IO[bytes], file: Path, n_content: int) -> tuple[tuple[
     return shape, dtype
 
 
-def _load(stream: IO[bytes]) -> Array:
-    array: Array = np.lib.format.read_array(stream, allow_pickle=False)
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
 def read_npz(file: Path, request: Request) -> Content:
-    """Return the sparse matrix in a file by scipy.sparse.save_npz."""
-    with parsing(file, _NPZ):
-        archive = zipfile.ZipFile(file)
-    with archive:
-        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
-        kind = str(_small_array(archive, members, "format", file).item())
-        kind = kind.removeprefix("b'").removesuffix("'")  # of bytes, as scipy wrote them once
-        with parsing(file, _NPZ):
-            n_rows, n_cols = map(int, _small_array(archive, members, "shape", file))
-        parts = _PARTS.get(kind)
-        if kind == "coo":
-            parts = ("data", "coords") if "coords" in members else ("data", "row", "col")
-        if parts is None:
-            _reject(file, _NPZ, f"{quoted(kind, 20)} is no format that it writes")
-        n_content, n_entries = 0, 0
-        for part in parts:
-            shape, dtype = _member_header(archive, members, part, file)
+    """Return the sparse matrix in a file by scipy.sparse.save_npz, once the sizes of all its arrays are looked at."""
+    n_content, n_entries = 0, 0
+    with parsing(file, _NPZ), zipfile.ZipFile(file) as archive:
+        for member in archive.infolist():
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise InputError(f"{quoted(file)} cannot be read as {_NPZ}: it is packed in another way than deflate")
+            ratio = DEFLATE_RATIO if member.compress_type == zipfile.ZIP_DEFLATED else 1
+            room = ratio * min(member.compress_size, file.stat().st_size)
+            check_room(file, f"bytes of {printable(member.filename)}", member.file_size, room)
+            with archive.open(member) as stream:
+                shape, dtype = _array_header(stream, file, member.file_size)
             n_content += math.prod(shape) * dtype.itemsize
             n_entries = max(n_entries, math.prod(shape))
-        check_vertices(file, max(n_rows, n_cols), n_content)
         check_memory(file, f"a matrix of {n_entries:,} entries", n_content + BYTES_PER_ENTRY * n_entries)
-        with parsing(file, _NPZ):
-            return Content(_assembled(kind, [_load_member(archive, members[part]) for part in parts], (n_rows, n_cols)))
-
-
-def _small_array(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str, file: Path) -> Array:
-    """Return an array of a few numbers or letters."""
-    shape, dtype = _member_header(archive, members, name, file)
-    if math.prod(shape) > 4 or dtype.itemsize > 64:
-        _reject(file, _NPZ, f"its {name} has shape {shape}")
-    with parsing(file, _NPZ):
-        return _load_member(archive, members[name])
-
-
-def _member_header(
-    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str, file: Path
-) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and type of an array in the archive, if the archive can hold the array."""
-    if name not in members:
-        _reject(file, _NPZ, f"it has no {name}")
-    member = members[name]
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        _reject(file, _NPZ, "it is packed in another way than deflate")
-    ratio = DEFLATE_RATIO if member.compress_type == zipfile.ZIP_DEFLATED else 1
-    check_room(file, f"bytes of {name}", member.file_size, ratio * min(member.compress_size, file.stat().st_size))
-    with parsing(file, _NPZ):
-        stream = archive.open(member)
-    with stream:
-        return _array_header(stream, file, member.file_size)
-
-
-def _load_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
-    with archive.open(member) as stream:
-        return _load(stream)
-
-
-def _assembled(kind: str, arrays: list[Array], shape: tuple[int, int]) -> Any:
-    """Return the matrix of a format from its arrays."""
-    data, *places = arrays
-    data = data.astype(np.float32) if data.dtype.char == "e" else data  # scipy has no half precision
-    if kind == "coo":
-        return sparse.coo_array((data, tuple(places[0]) if len(places) == 1 else tuple(places)), shape=shape)
-    return getattr(sparse, f"{kind}_array")((data, *places), shape=shape)
+        with np.load(file, allow_pickle=False) as arrays:
+            check_vertices(file, int(max(arrays["shape"])), n_content)
+        return Content(sparse.load_npz(file))
 
 
 def read_mtx(file: Path, request: Request) -> Content:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 
@@ -23,8 +22,10 @@ from cayleygsp.io.files import (
     check_file,
     check_memory,
     decode,
+    load_numbers,
     read_content,
     read_stream,
+    reject_line,
 )
 from cayleygsp.io.matrices import read_array
 
@@ -57,7 +58,7 @@ def parse_table(text: str, file: Path) -> Table:
     if "#" in text:
         text = _QUOTED_OR_COMMENT.sub(lambda match: match[1] or "", text)
     delimiter = next((mark for mark in _DELIMITERS if mark in text), None)
-    plain = _parse_plain(text, delimiter)
+    plain = None if _NOT_PLAIN.search(text) else load_numbers(text, delimiter)
     if plain is not None:
         return Table(_as_signals(plain))
     n_lines = text.count("\n") + 1
@@ -66,10 +67,12 @@ def parse_table(text: str, file: Path) -> Table:
     rows = list(_text_rows(text, delimiter, file))
     if not rows:
         raise InputError(f"{quoted(file)} holds no numbers")
-    header, body = _split_header(rows)
-    if not body:
-        raise InputError(f"{quoted(file)} holds no numbers, only {'a header' if header else 'text'}")
-    if not _has_names(header, body):
+    header, body = rows[0][1], rows[1:]
+    heads_names = len(header) > 1 and header[0].lower() in NAME_HEADERS
+    if not body or not (heads_names or not any(map(_is_number, header))):
+        heads_names, body = False, rows  # the first row is no header
+    has_words = all(len(fields) > 1 for _, fields in body) and not all(_is_number(fields[0]) for _, fields in body)
+    if not (heads_names or has_words):
         return Table(_as_signals(_numbers(body, 0, file)))
     return Table(_as_signals(_numbers(body, 1, file)), [fields[0] for _, fields in body])
 
@@ -77,16 +80,6 @@ def parse_table(text: str, file: Path) -> Table:
 def parse_number(word: str) -> complex:
     """Read a real or complex number, as Python or with "i"."""
     return complex(re.sub("i$", "j", word))
-
-
-def _parse_plain(text: str, delimiter: str | None) -> Array | None:
-    """Return a table of real numbers at once; None if it is anything else, or has an error."""
-    if _NOT_PLAIN.search(text) or not text.strip():
-        return None
-    try:
-        return np.loadtxt(StringIO(text), dtype=np.float64, comments=None, delimiter=delimiter, ndmin=2)
-    except ValueError:
-        return None
 
 
 def _text_rows(text: str, delimiter: str | None, file: Path) -> Iterator[_Row]:
@@ -103,7 +96,7 @@ def _text_rows(text: str, delimiter: str | None, file: Path) -> Iterator[_Row]:
             if stripped and stripped != [""]:
                 yield reader.line_num, stripped
     except csv.Error as error:
-        raise InputError(f"{quoted(file)}, line {reader.line_num}: {error}") from None
+        reject_line(file, reader.line_num, str(error))
 
 
 def _is_number(word: str) -> bool:
@@ -114,26 +107,6 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _split_header(rows: list[_Row]) -> tuple[list[str] | None, list[_Row]]:
-    """Return the header, if the first row is one, and the other rows."""
-    first = rows[0][1]
-    if len(rows) > 1 and (_heads_names(first) or not any(map(_is_number, first))):
-        return first, rows[1:]
-    return None, rows
-
-
-def _heads_names(header: list[str]) -> bool:
-    """Tell whether a header says that the first column has the names of the rows."""
-    return len(header) > 1 and header[0].lower() in NAME_HEADERS
-
-
-def _has_names(header: list[str] | None, body: list[_Row]) -> bool:
-    """Tell whether the first column has the names of the rows."""
-    if header is not None and _heads_names(header):
-        return True
-    return all(len(fields) > 1 for _, fields in body) and not all(_is_number(fields[0]) for _, fields in body)
-
-
 def _numbers(body: list[_Row], first_column: int, file: Path) -> Array:
     """Return the numbers of all rows from a column on."""
     width = len(body[0][1])
@@ -141,16 +114,13 @@ def _numbers(body: list[_Row], first_column: int, file: Path) -> Array:
     for number, fields in body:
         if len(fields) != width:
             n_wanted, n_fields = width - first_column, len(fields) - first_column
-            _reject(file, number, f"expected {n_wanted} number{'' if n_wanted == 1 else 's'} as before, got {n_fields}")
+            wanted = "1 number" if n_wanted == 1 else f"{n_wanted} numbers"
+            reject_line(file, number, f"expected {wanted} as before, got {n_fields}")
         try:
             rows.append([parse_number(word) for word in fields[first_column:]])
         except ValueError:
-            _reject(file, number, f"expected numbers, got {quoted(' '.join(fields), 60)}")
+            reject_line(file, number, f"expected numbers, got {quoted(' '.join(fields), 60)}")
     return np.array(rows)
-
-
-def _reject(file: Path, number: int, problem: str) -> NoReturn:
-    raise InputError(f"{quoted(file)}, line {number}: {problem}")
 
 
 def _as_signals(values: Array) -> Array:
@@ -236,20 +206,9 @@ def read_table_stream(stream: Readable, file: Path) -> Table:
 def ordered_signal(
     table: Table, file: Path, n_vertices: int, labels: ArrayLike | None, *, missing: bool = False
 ) -> Array:
-    """Return the numbers of a table as a checked signal, in the order of the vertices.
+    """Return the numbers of a table as a checked signal, in the order of the vertices, whose names are the labels.
 
-    Parameters
-    ----------
-    table : Table
-        Numbers, and names of the rows if there are any.
-    file : pathlib.Path
-        What messages call it.
-    n_vertices : int
-        How many rows there must be.
-    labels : array_like, optional
-        The names of the vertices.
-    missing : bool
-        Whether NaN stands for values that are missing; else it is rejected.
+    With ``missing``, NaN stands for values that are missing; else it is rejected.
     """
     values = table.values
     if values.ndim == 2 and values.shape[1] == 0:

@@ -91,7 +91,7 @@ HOSTILE = {
     "mtx entries": (".mtx", "it declares 2,000,000,000 entries and has room for 1"),
     "mtx array": (".mtx", "entries and has room for 1"),
     "mtx digits": (".mtx", "Integer out of range"),
-    "npz coo": (".npz", "declares 2,000,000,000 vertices, and the limit for 24 bytes of content"),
+    "npz coo": (".npz", "declares 2,000,000,000 vertices, and the limit for 52 bytes of content"),
     "npz dia": (".npz", "declares 2,000,000,000 vertices"),
     "npz csr": (".npz", "declares 2,000,000,000 vertices"),
     "npz csc": (".npz", "declares 2,000,000,000 vertices"),

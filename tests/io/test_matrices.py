@@ -172,7 +172,7 @@ def test_damaged_archives_are_refused(tmp_path, change):
     np.savez(tmp_path / "a.npz", **(parts | change))
     refusal(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", **{name: part for name, part in parts.items() if name not in change})
-    assert f"has no {next(iter(change))}" in refusal(tmp_path / "a.npz")
+    assert "cannot be read as a sparse matrix" in refusal(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("ending", [".npy", ".npz", ".mtx"])
