@@ -259,7 +259,7 @@ class FilterBank:
         f = self.laplacian.check_signals(signals)
         chosen = self._choice.at(n_columns(f))
         block = signal_block(f, chosen.method, float(self.gains.max()))
-        applied = chosen.method.apply_bank(block.real, certify=return_info)
+        applied = chosen.method.apply(block.real, certify=return_info)
         restored = [block.restore(y) for y in applied.signals]
         bounds = total_bounds(applied.error_bound, np.stack([one.rounding for one in restored]))
         # a response of zero has nothing to lose by underflow
@@ -325,7 +325,7 @@ class FilterBank:
         blocks = np.moveaxis(c, -1, 0)
         chosen = self._choice.at(n_columns(blocks, by_filter=True))
         block = signal_block(blocks, chosen.method, gain, by_filter=True)
-        applied = chosen.method.apply_bank_adjoint(block.real, certify=return_info)
+        applied = chosen.method.apply_adjoint(block.real, certify=return_info)
         restored = block.restore(applied.signals)
         bounds = total_bounds(applied.error_bound, restored.rounding)
         info = self._info(chosen, applied, block.bound(bounds), gain)

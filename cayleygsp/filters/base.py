@@ -148,7 +148,7 @@ class GraphFilter(LinearOperator):
         f = self.laplacian.check_signals(signals)
         chosen = self._choice.at(n_columns(f))
         block = signal_block(f, chosen.method, self.gain)
-        applied = chosen.method.apply_bank(block.real, certify=return_info)
+        applied = chosen.method.apply(block.real, certify=return_info)
         filtered, bounds = self._conclude(chosen, block, applied, applied.signals[0])
         return (filtered, self._describe(chosen, block, applied, bounds)) if return_info else filtered
 
@@ -264,7 +264,7 @@ class GraphFilter(LinearOperator):
         f = self.laplacian.check_signals(signals)
         chosen = self._choice.at(n_columns(f))
         block = signal_block(f, chosen.method, self.gain)
-        applied = chosen.method.apply_bank_adjoint(block.real[None], certify=False)
+        applied = chosen.method.apply_adjoint(block.real[None], certify=False)
         return self._conclude(chosen, block, applied, applied.signals)[0]
 
     def _rmatvec(self, x: Array) -> Array:

@@ -1,15 +1,17 @@
-"""The ways to apply g(Δ) to signals.
+"""The ways to apply a bank of responses g_i(Δ) to signals; a single filter is a bank of one.
 
 Each method prepares once (expands, factors, builds a hierarchy) and is applied often:
 
 - :mod:`~cayleygsp.methods.eigenbasis`: exact, by the eigenvectors of a small graph;
-- :mod:`~cayleygsp.methods.factorisation`: exact, by a sparse factorisation of hΔ + iI;
-- :mod:`~cayleygsp.methods.jacobi`: the paper's scheme, K sweeps per power;
-- :mod:`~cayleygsp.methods.series`: one real recurrence for the whole response;
-- :mod:`~cayleygsp.methods.multigrid`: conjugate gradients for hΔ + iI behind a multigrid cycle on hΔ + I;
-- :mod:`~cayleygsp.methods.groups`: a bank whose filters go different ways;
-- :mod:`~cayleygsp.methods.choice`: which of them, by predicted cost (:mod:`~cayleygsp.methods.costs`,
-  :mod:`~cayleygsp.methods.plans`).
+- :mod:`~cayleygsp.methods.series`: one real recurrence for all responses;
+- :mod:`~cayleygsp.methods.powers`: a Cayley polynomial by solves with hΔ + iI, one for each power;
+- :mod:`~cayleygsp.methods.poles`: a rational response by solves with Δ - pI, one pole after the other;
+- :mod:`~cayleygsp.methods.jacobi`: the paper's scheme, K sweeps per power.
 
-All take real blocks of signals of shape (n, m) and return an :class:`~cayleygsp.methods.base.Applied`.
+Systems are solved by sparse factors or by conjugate gradients behind a multigrid :mod:`~cayleygsp.methods.cycle`
+(:mod:`~cayleygsp.methods.solvers`). Which method is taken says :mod:`~cayleygsp.methods.choice`, by predicted
+:mod:`~cayleygsp.methods.costs`.
+
+All take real blocks of signals of shape (n, m) and return an :class:`~cayleygsp.methods.base.Applied` whose signals
+have shape (n_filters, n, m).
 """

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.responses.base import Response
@@ -28,9 +29,9 @@ class Applied(NamedTuple):
     Attributes
     ----------
     signals : numpy.ndarray
-        Shape (n, m), with the filters of a bank in front.
+        Shape (n_filters, n, m), of the adjoint (n, m).
     error_bound : float or numpy.ndarray
-        Bound of the error relative to the norm of the signal: a number, one per signal, or one per filter.
+        Bound of the error relative to the norm of the signal; broadcasts to (n_filters, m), of the adjoint to (m,).
     n_matvecs : int
         Passes over the graph: products of the Laplacian with the block of signals, real or complex.
     residuals : tuple of numpy.ndarray
@@ -40,25 +41,48 @@ class Applied(NamedTuple):
     """
 
     signals: Array
-    error_bound: float | FloatArray
+    error_bound: Any
     n_matvecs: int
     residuals: tuple[FloatArray, ...] = ()
     note: str = ""
 
 
 class FilterMethod(ABC):
-    """One way to apply g(Δ), prepared for one Laplacian and one response."""
+    """One way to apply a bank of responses to signals, prepared for one Laplacian; a single filter is a bank of one.
+
+    Parameters
+    ----------
+    L : Laplacian
+        The graph.
+    responses : sequence of Response
+        Those of the bank.
+    gains : numpy.ndarray, optional
+        Their gains, where they are known already.
+    """
 
     name: str
     certificate: str = "proved"
     evidence: str = ""  # what was looked at, where a bound is not proved
-    is_bank: bool = False  # whether signals have an axis of filters in front
-    gains: FloatArray  # of each response
     promotes: bool = False  # whether signals may come in their own precision, to be promoted a few at a time
+
+    def __init__(self, L: Laplacian, responses: Sequence[Response], gains: FloatArray | None = None) -> None:
+        self.laplacian = L
+        self.gains = filter_gains(L, responses) if gains is None else gains
 
     @abstractmethod
     def apply(self, f: Array, *, certify: bool) -> Applied:
-        """Filter a real block of shape (n, m); without ``certify`` costly bounds may be left out."""
+        """Filter a real block, (n, m) to (n_filters, n, m); bounds broadcast to (n_filters, m).
+
+        Without ``certify`` costly bounds may be left out.
+        """
+
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
+        """Apply the transposed operator, (n_filters, n, m) to (n, m); by default the one filter, which is symmetric.
+
+        Bounds are relative to the norm of all blocks of a signal together.
+        """
+        applied = self.apply(f[0], certify=certify)
+        return applied._replace(signals=applied.signals[0], error_bound=applied.error_bound[0])
 
     def filter_names(self) -> tuple[str, ...]:
         """Return the name of the method of each filter."""
@@ -76,28 +100,73 @@ class FilterMethod(ABC):
         """Time a small part of the work and return what all of it will take; None if there is no small part."""
         return None
 
-    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
-        """Apply the transposed operator; g(Δ) is symmetric, so by default it is the filter itself.
-
-        A bank takes (n_filters, n, m) to (n, m); bounds are relative to the norm of all blocks of a signal together.
-        """
-        return self.apply(f, certify=certify)
-
-    def apply_bank(self, f: Array, *, certify: bool) -> Applied:
-        """Filter to shape (n_filters, n, m), also where there is one filter; bounds broadcast to (n_filters, m)."""
-        applied = self.apply(f, certify=certify)
-        bound = np.asarray(applied.error_bound)
-        if self.is_bank:
-            return Applied(applied.signals, bound[:, None], *applied[2:])
-        return Applied(applied.signals[None], bound[None], *applied[2:])
-
-    def apply_bank_adjoint(self, f: Array, *, certify: bool) -> Applied:
-        """Apply the adjoint to one block for each filter, (n_filters, n, m) to (n, m), also where there is one."""
-        return self.apply_adjoint(f if self.is_bank else f[0], certify=certify)
-
     def working_dtype(self, dtype: Any) -> Any:
         """Return the precision to compute in for signals of the given precision."""
         return np.float64
+
+
+class GroupedMethod(FilterMethod):
+    """Groups of filters, each applied by a method of its own.
+
+    Parameters
+    ----------
+    groups : sequence of (sequence of int, FilterMethod)
+        The filters of each group by their numbers, which are 0, 1, … all together, and their method.
+    """
+
+    def __init__(self, groups: Sequence[tuple[Sequence[int], FilterMethod]]) -> None:
+        self.groups = [(np.asarray(members, np.intp), method) for members, method in groups]
+        self.gains = self._of_filters([method.gains for _, method in self.groups])
+        names = dict(sorted((i, method.name) for members, method in self.groups for i in members))
+        self.names = tuple(names.values())
+        self.name = ", ".join(sorted(set(self.names)))
+        self.promotes = all(method.promotes for _, method in self.groups)
+        self.certificate = weakest(method.certificate for _, method in self.groups)
+        self.evidence = "; ".join(dict.fromkeys(m.evidence for _, m in self.groups if m.evidence))
+
+    def _of_filters(self, values: Sequence[FloatArray]) -> FloatArray:
+        """Put numbers of the filters of all groups in the order of the filters."""
+        order = np.concatenate([members for members, _ in self.groups])
+        return np.concatenate(values)[np.argsort(order)]
+
+    def filter_names(self) -> tuple[str, ...]:
+        """Return the name of each filter's method."""
+        return self.names
+
+    def expected_errors(self) -> FloatArray:
+        """Return those of the groups."""
+        return self._of_filters([method.expected_errors() for _, method in self.groups])
+
+    def working_dtype(self, dtype: Any) -> Any:
+        """Return the precision that all methods compute in, double precision if they differ."""
+        wanted = {np.dtype(method.working_dtype(dtype)) for _, method in self.groups}
+        return wanted.pop() if len(wanted) == 1 else np.dtype(np.float64)
+
+    def apply(self, f: Array, *, certify: bool) -> Applied:
+        """Filter by every response, one group after the other."""
+        signals = np.empty((len(self.gains), *f.shape), self.working_dtype(f.dtype))
+        bounds = np.empty((len(self.gains), f.shape[1]))
+        n_matvecs = 0
+        residuals: tuple[FloatArray, ...] = ()
+        for members, method in self.groups:
+            applied = method.apply(f, certify=certify)
+            signals[members], bounds[members] = applied.signals, applied.error_bound
+            n_matvecs += applied.n_matvecs
+            residuals += applied.residuals
+        return Applied(signals, bounds, n_matvecs, residuals)
+
+    def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
+        r"""Add up the groups' answers; errors add up to :math:`\sum_g e_g \|f_g\| \le (\sum_g e_g^2)^{1/2} \|f\|`."""
+        total = np.zeros(f.shape[1:], self.working_dtype(f.dtype))
+        squares = np.zeros(f.shape[2])
+        n_matvecs = 0
+        for members, method in self.groups:
+            applied = method.apply_adjoint(np.ascontiguousarray(f[members]), certify=certify)
+            total += applied.signals
+            adding = unit_roundoff(total.dtype) * len(self.groups) * float(np.abs(method.gains).sum())
+            squares = squares + (np.asarray(applied.error_bound) * (1 + 1e-6) + 2 * adding) ** 2
+            n_matvecs += applied.n_matvecs
+        return Applied(total, np.sqrt(squares), n_matvecs)
 
 
 def seconds_of(call: Callable[[], Any]) -> float:

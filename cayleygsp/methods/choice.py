@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from cayleygsp._format import counted
-from cayleygsp._typing import Method
-from cayleygsp.eigenbasis import eigenbasis_seconds
+from cayleygsp._typing import FloatArray, Method
+from cayleygsp.bounds import jacobi_sweeps
+from cayleygsp.eigenbasis import EIGENBASIS_VERTICES, eigenbasis_seconds
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import FilterMethod, filter_gains
-from cayleygsp.methods.costs import Cost, eigenbasis_cost
+from cayleygsp.methods.base import FilterMethod, GroupedMethod, filter_gains
+from cayleygsp.methods.costs import (
+    Cost,
+    chebyshev_cost,
+    eigenbasis_cost,
+    expected_degree,
+    factors_cost,
+    multigrid_cost,
+    systems_of,
+)
 from cayleygsp.methods.eigenbasis import EigenbasisMethod
-from cayleygsp.methods.groups import GroupedMethod
-from cayleygsp.methods.plans import KINDS, Part, Plan, Plans
-from cayleygsp.methods.preparation import SingularSystemError, prepare, prepare_kind
+from cayleygsp.methods.jacobi import JacobiMethod
+from cayleygsp.methods.poles import PolesMethod
+from cayleygsp.methods.powers import PowersMethod
+from cayleygsp.methods.series import ChebyshevMethod
+from cayleygsp.methods.solvers import ConjugateGradients, Factors
 from cayleygsp.responses.base import Response
 
 METHODS: tuple[Method, ...] = ("auto", "exact", "jacobi", "chebyshev", "multigrid")
 
+#: The ways between which there is a choice, and what they are called.
+WAYS = {
+    "chebyshev": "chebyshev",
+    "multigrid": "multigrid",
+    "factorisation": "exact by factorisation",
+    "eigenbasis": "exact by eigenbasis",
+}
+
+#: A way, and the numbers of the filters that share it.
+Part = tuple[str, tuple[int, ...]]
+Plan = tuple[Part, ...]
+
+# Sweeps beyond which a tolerance is not worth reaching by Jacobi.
+_MAX_SWEEPS = 100_000
+
 # Seconds that the eigenvalues are worth where a response is known by samples alone.
-WORTH_KNOWING = 0.25
+_WORTH_KNOWING = 0.25
 
 # A choice between predictions that are no further apart than this is close, and measured if it is about this many
 # seconds at least.
@@ -33,6 +61,9 @@ _CLOSE, _WORTH_MEASURING = 4.0, 0.02
 # shorter.
 _SURPRISING = 1.5
 
+# How many times dearer than the cheapest a way may be that is tried for its smaller rounding.
+_TOO_DEAR = 20.0
+
 _BEST_SERIES = "no method is expected to reach tol; the best series taken"
 
 _NO_METHOD = (
@@ -40,6 +71,84 @@ _NO_METHOD = (
     "is too large for an eigenbasis; soften the response, or ask for method='chebyshev' to get the best series with "
     "its error"
 )
+
+
+class SingularSystemError(ValueError):
+    """A method cannot be prepared, as its linear systems are singular in the rounding of double precision."""
+
+
+def prepare(
+    L: Laplacian,
+    way: str,
+    responses: Sequence[Response],
+    tol: float | None,
+    gains: FloatArray | None = None,
+    *,
+    n_iter: int | None = None,
+    normalize: bool = False,
+) -> FilterMethod:
+    """Prepare the method that a user asked for, or one of the ways, for all filters of a bank."""
+    if way == "exact":
+        small = L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES
+        way = "factorisation" if not small and all(map(systems_of, responses)) else "eigenbasis"
+    if way == "chebyshev":
+        return ChebyshevMethod(L, responses, tol, gains)
+    if way == "eigenbasis":
+        return EigenbasisMethod(L, responses, gains)
+    if gains is None:
+        gains = filter_gains(L, responses)
+    methods: list[FilterMethod] = []
+    for g, gain in zip(responses, gains[:, None], strict=True):
+        if way == "jacobi":
+            methods.append(_prepare_jacobi(L, g, tol, gain, n_iter, normalize))
+        else:
+            methods.append(_prepare_solves(L, way, g, tol, gain))
+    return methods[0] if len(methods) == 1 else GroupedMethod([([i], one) for i, one in enumerate(methods)])
+
+
+def _prepare_solves(L: Laplacian, way: str, response: Response, tol: float | None, gain: FloatArray) -> FilterMethod:
+    """Prepare solves by factors or by multigrid; name the response in errors about singular systems."""
+    systems = systems_of(response)
+    if not systems:
+        _refuse(way, " or a rational response")
+    if way == "multigrid" and any(one.z.real < 0 for one in systems):
+        raise ValueError(
+            "`method` = 'multigrid' needs poles with a real part ≤ 0: others make indefinite systems, which "
+            "multigrid does not solve; use method='exact' or 'chebyshev'"
+        )
+    solver = Factors if way == "factorisation" else ConjugateGradients
+    try:
+        if response.cayley_form is not None:
+            return PowersMethod(L, response.cayley_form, solver, tol, gain)
+        return PolesMethod(L, response.rational_form, solver, tol, gain)
+    except LinAlgError:
+        raise SingularSystemError(
+            "`response` must have a smaller strength or zoom, or poles farther from the spectrum: its linear systems "
+            f"are singular in the rounding of double precision, got {response!r}; method='auto' may know another way"
+        ) from None
+
+
+def _prepare_jacobi(
+    L: Laplacian, response: Response, tol: float | None, gain: FloatArray, n_iter: int | None, normalize: bool
+) -> FilterMethod:
+    """Prepare as many sweeps as are given, or as the tolerance asks for, if they are worth it."""
+    p = response.cayley_form
+    if p is None:
+        _refuse("jacobi")
+    if n_iter is None:
+        n_iter = jacobi_sweeps(L, p, (tol or 0.0) * float(gain[0]))
+        if n_iter is None or n_iter > _MAX_SWEEPS:
+            needs = "more sweeps per power than can be told"
+            if n_iter is not None:
+                needs = f"about {n_iter:.3g} sweeps per power"
+            raise ValueError(f"`tol` = {tol} would take Jacobi {needs}; give `n_iter`, or use method='chebyshev'")
+    return JacobiMethod(L, p, n_iter, normalize, gain)
+
+
+def _refuse(method: str, more: str = "") -> NoReturn:
+    raise ValueError(
+        f"`method` must be 'auto', 'exact' or 'chebyshev' here, got {method!r}, which applies a Cayley polynomial{more}"
+    )
 
 
 class Chosen(NamedTuple):
@@ -91,44 +200,74 @@ class Choice:
         self.asked = method
         self.tol = tol
         self._options: dict[str, Any] = {"n_iter": n_iter, "normalize": normalize}
-        self._best_effort = best_effort
+        self.best_effort = best_effort
         self._decisions: dict[int, tuple[Plan, str]] = {}
         self._prepare()
 
     def _prepare(self) -> None:
         self._lock = Lock()
         self._chosen: dict[int, Chosen] = {}
-        self._prepared: dict[Part, FilterMethod] = {}
         self._latest: Chosen | None = None
-        self._only: Chosen | None = None
-        if not self.laplacian.is_local:
-            self._only = self._in_parts()
-        elif self.asked != "auto":
-            method = prepare(self.laplacian, self.responses, method=self.asked, tol=self.tol, **self._options)
-            self._only = _chosen(method, "asked for")
-        else:
-            self._only = self._by_eigenvalues()
+        self.prepared: dict[Part, FilterMethod] = {}
+        self.missed: list[dict[str, float]] = [{} for _ in self.responses]
+        self.singular: list[set[str]] = [set() for _ in self.responses]
+        self._only = self._without_choice()
         if self._only is not None:
             self.gains = self._only.method.gains
             return
         self.gains = filter_gains(self.laplacian, self.responses)
-        self._plans = Plans(self.laplacian, self.responses, self.gains, self.tol)
-        solvable = all(g.cayley_form is not None for g in self.responses) and self.tol is not None
-        if not solvable and not np.isfinite(eigenbasis_cost(self.laplacian).setup) and not self._plans.ranked(1):
-            if self._best_effort:
-                method = prepare(self.laplacian, self.responses, method="chebyshev", tol=self.tol)
-                self._only = _chosen(method, _BEST_SERIES)
-                return
-            raise ValueError(_NO_METHOD)
+        if not self._is_possible():
+            if not self.best_effort:
+                raise ValueError(_NO_METHOD)
+            series = prepare(self.laplacian, "chebyshev", self.responses, self.tol)
+            self._only = _chosen(series, _BEST_SERIES)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep what was decided, and leave behind what was prepared."""
-        kept = ("laplacian", "responses", "asked", "tol", "_options", "_best_effort", "_decisions")
+        kept = ("laplacian", "responses", "asked", "tol", "best_effort", "_options", "_decisions")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._prepare()
+
+    def _without_choice(self) -> Chosen | None:
+        """Return the method that was asked for, or the one for graphs in parts, or the eigenbasis for samples."""
+        L, asked = self.laplacian, self.asked
+        if not L.is_local:
+            if asked not in ("auto", "chebyshev"):
+                raise ValueError(f"`method` must be 'auto' or 'chebyshev' on a graph in parts, got {asked!r}")
+            series = prepare(L, "chebyshev", self.responses, self.tol)
+            return _chosen(series, "asked for" if asked == "chebyshev" else "the method for graphs in parts")
+        if asked != "auto":
+            return _chosen(prepare(L, asked, self.responses, self.tol, **self._options), "asked for")
+        # at the eigenvalues a feature is not overlooked that is narrower than samples lie apart
+        cheap = L.has_eigenbasis or eigenbasis_seconds(L.n_vertices) <= _WORTH_KNOWING
+        if not cheap or not any(g.certificate == "sampled" or g.from_samples for g in self.responses):
+            return None
+        exact = prepare(L, "eigenbasis", self.responses, self.tol)
+        reason = "exact: the eigenvalues tell more of such a response than a series through samples, and are cheap"
+        return _chosen(exact, reason) if exact.reaches_tolerance(self.tol) else None
+
+    @cached_property
+    def degrees(self) -> list[float]:
+        """The degree that each series is expected to have."""
+        L, tol = self.laplacian, self.tol
+        pairs = zip(self.responses, self.gains.tolist(), strict=True)
+        return [expected_degree(L, g, gain, tol) for g, gain in pairs]
+
+    def _is_possible(self) -> bool:
+        """Return whether there is a way for each filter; solves with hΔ + iI always are one."""
+        L, tol = self.laplacian, self.tol
+        others = [i for i, g in enumerate(self.responses) if g.cayley_form is None or tol is None]
+        if not others or np.isfinite(eigenbasis_cost(L).setup):
+            return True
+        return all(
+            np.isfinite(self.degrees[i])
+            or np.isfinite(multigrid_cost(L, self.responses[i], tol).setup)
+            or np.isfinite(factors_cost(L, self.responses[i]).setup)
+            for i in others
+        )
 
     @property
     def latest(self) -> Chosen:
@@ -144,151 +283,212 @@ class Choice:
         self._latest = chosen
         return chosen
 
-    def _in_parts(self) -> Chosen:
-        """Return the series, which is what a graph in parts can do."""
-        if self.asked not in ("auto", "chebyshev"):
-            raise ValueError(f"`method` must be 'auto' or 'chebyshev' on a graph in parts, got {self.asked!r}")
-        method = prepare(self.laplacian, self.responses, method="chebyshev", tol=self.tol)
-        return _chosen(method, "asked for" if self.asked == "chebyshev" else "the method for graphs in parts")
-
-    def _by_eigenvalues(self) -> Chosen | None:
-        """Return the eigenbasis where a response is known by samples, if it is cheap and good enough.
-
-        At the eigenvalues a feature is not overlooked that is narrower than samples lie apart.
-        """
-        L = self.laplacian
-        cheap = L.has_eigenbasis or eigenbasis_seconds(L.n_vertices) <= WORTH_KNOWING
-        if not cheap or not any(g.certificate == "sampled" or g.from_samples for g in self.responses):
-            return None
-        method = EigenbasisMethod(L, self.responses)
-        reason = "exact: the eigenvalues tell more of such a response than a series through samples, and are cheap"
-        return _chosen(method, reason) if method.reaches_tolerance(self.tol) else None
-
     def _choose(self, n_signals: int) -> Chosen:
         key = n_signals.bit_length()
-        if key not in self._decisions:
-            self._decisions[key] = self._decide(n_signals)
         if key not in self._chosen:
+            if key not in self._decisions:
+                self._decisions[key] = _Decision(self, n_signals).make()
             plan, reason = self._decisions[key]
-            parts = [(members, self._part((kind, members))) for kind, members in plan]
-            method = parts[0][1] if len(parts) == 1 else GroupedMethod(parts)
-            self._chosen[key] = _chosen(method, reason)
+            parts = [(members, self.part((way, members))) for way, members in plan]
+            self._chosen[key] = _chosen(parts[0][1] if len(parts) == 1 else GroupedMethod(parts), reason)
         return self._chosen[key]
 
-    def _part(self, part: Part) -> FilterMethod:
-        if part not in self._prepared:
-            kind, members = part
-            responses = [self.responses[i] for i in members]
-            gains = self.gains[list(members)]
-            self._prepared[part] = prepare_kind(self.laplacian, kind, responses, gains, tol=self.tol)
-        return self._prepared[part]
-
-    def _tried(self, part: Part) -> FilterMethod | None:
-        """Return a way for some filters; None, and it is not tried again, if it cannot be prepared."""
-        try:
-            return self._part(part)
-        except SingularSystemError:
-            self._plans.close(*part)
-            return None
-
-    def _decide(self, n_signals: int) -> tuple[Plan, str]:
-        """Try plans in the order of their cost until one is expected to reach the tolerance, or nothing better is."""
-        while True:
-            ranked = self._plans.ranked(n_signals, self._prepared)
-            if len(self.responses) == 1 and self._measure(ranked, n_signals):
-                ranked = self._plans.ranked(n_signals, self._prepared)
-            if not ranked:
-                return self._without_solves()
-            seconds, plan = ranked[0]
-            if self._keeps_tolerance(plan, n_signals, seconds):
-                return plan, self._reason(ranked, n_signals)
-
-    def _without_solves(self) -> tuple[Plan, str]:
-        """Return the best series, or refuse, where solves were all that was left and cannot be prepared."""
-        if not self._best_effort:
-            raise ValueError(f"{_NO_METHOD}; its linear systems are singular in double precision, got {self.responses}")
-        return (("chebyshev", tuple(range(len(self.responses)))),), _BEST_SERIES
-
-    def _keeps_tolerance(self, plan: Plan, n_signals: int, seconds: float) -> bool:
-        """Prepare a plan; note which of its filters miss the tolerance and have other ways left."""
-        kept = True
-        for kind, members in plan:
-            method = self._tried((kind, members))
-            if method is None:
-                kept = False
-                continue
-            if method.reaches_tolerance(self.tol):
-                continue
-            errors = method.expected_errors()
-            for i, error in zip(members, errors.tolist(), strict=True):
-                missed = self.tol is None or not error <= self.tol
-                if missed and not self._plans.is_last_resort(i, n_signals):
-                    self._plans.miss(kind, i, error, n_signals, seconds)
-                    kept = False
-        return kept
-
-    def _measure(self, ranked: list[tuple[float, Plan]], n_signals: int) -> bool:
-        """Measure a step of the ways whose predictions are close; return whether anything was measured."""
-        if not ranked:
-            return False
-        best = ranked[0][0]
-        close = [plan[0] for seconds, plan in ranked if seconds <= _CLOSE * best]
-        if len(close) == 1 or best < _WORTH_MEASURING:
-            return False
-        measured = False
-        for kind, members in close:
-            if (kind, n_signals) in self._plans.measured or kind not in ("chebyshev", "multigrid"):
-                continue
-            cost = self._plans.cost(kind, members, n_signals)
-            if cost.setup > 0.4 * best and (kind, members) not in self._prepared:
-                continue  # preparing it is most of what it takes
-            method = self._tried((kind, members))
-            if method is None:
-                return True  # of the others some may be close
-            seconds = _sampled(method, n_signals, cost)
-            if seconds is not None:
-                self._plans.measured[kind, n_signals] = Cost(cost.setup, 0.0, seconds / n_signals)
-                measured = True
-        return measured
-
-    def _reason(self, ranked: list[tuple[float, Plan]], n_signals: int) -> str:
-        seconds, plan = ranked[0]
-        signals = _size(n_signals)
-        predicted = "predicted" if n_signals == 1 else f"predicted for {n_signals:,}"
-        if any(self._plans.is_last_resort(i, n_signals) for _, members in plan for i in members):
-            return f"no method is expected to reach tol; the most accurate taken, for {signals}: {_names(plan)}"
-        if len(self.responses) == 1:
-            costs = ", ".join(f"{KINDS[one[0][0]]} {cost:.2g} s" for cost, one in ranked)
-            return f"cheapest that reaches tol for {signals}, {predicted}: {costs}"
-        return f"cheapest that reaches tol for {signals}, {predicted}: {seconds:.2g} s, {_names(plan)}"
-
-
-def _sampled(method: FilterMethod, n_signals: int, cost: Cost) -> float | None:
-    """Return what a call will take by a part of it, the lesser of two measurements if the first is surprising."""
-    seconds = method.sample_seconds(n_signals)
-    if seconds is None or seconds <= _SURPRISING * cost.seconds(n_signals, prepared=True):
-        return seconds
-    again = method.sample_seconds(n_signals)
-    return seconds if again is None else min(seconds, again)
-
-
-def _size(n_signals: int) -> str:
-    """Say for which numbers of signals a choice holds: all of as many bits."""
-    bits = n_signals.bit_length()
-    return counted(1, "signal") if bits == 1 else f"{2 ** (bits - 1):,} to {2**bits - 1:,} signals"
-
-
-def _names(plan: Plan) -> str:
-    """Say which filters go which way."""
-    if len(plan) == 1:
-        kind, members = plan[0]
-        return KINDS[kind] + (", one recurrence for all filters" if kind == "chebyshev" and len(members) > 1 else "")
-    return "; ".join(
-        f"{KINDS[kind]} for {'filter' if len(members) == 1 else 'filters'} {', '.join(map(str, members))}"
-        for kind, members in plan
-    )
+    def part(self, part: Part) -> FilterMethod:
+        """Return a way for some filters, prepared once."""
+        if part not in self.prepared:
+            way, members = part
+            responses, gains = [self.responses[i] for i in members], self.gains[list(members)]
+            self.prepared[part] = prepare(self.laplacian, way, responses, self.tol, gains)
+        return self.prepared[part]
 
 
 def _chosen(method: FilterMethod, reason: str) -> Chosen:
     """Add what bounds rest on where they are not proved."""
     return Chosen(method, f"{reason}; {method.evidence}" if method.evidence else reason)
+
+
+class _Decision:
+    """The decision for blocks of one size: plans are tried in the order of their cost until one keeps the tolerance.
+
+    Each way is costed once, but for the factorisation: how far its entries are counted depends on what the others take.
+    """
+
+    def __init__(self, choice: Choice, n_signals: int) -> None:
+        self.choice, self.n_signals = choice, n_signals
+        self.everything = tuple(range(len(choice.responses)))
+        self.costs: dict[Part, Cost] = {}
+        self.measured: set[str] = set()
+        # seconds beyond which no other way is tried for a filter for which some way misses the tolerance
+        self.limits: dict[int, float] = {}
+        for i, missed in enumerate(choice.missed):
+            if missed:
+                self.limits[i] = _TOO_DEAR * min(self.cost(way, (i,)).seconds(n_signals) for way in missed)
+
+    def make(self) -> tuple[Plan, str]:
+        """Return the plan, and why; the most accurate if none keeps the tolerance."""
+        choice = self.choice
+        while True:
+            ranked = self.plans()
+            if len(self.everything) == 1 and self.measure(ranked):
+                ranked = self.plans()
+            if not ranked:  # solves were all that was left, and cannot be prepared
+                if choice.best_effort:
+                    return (("chebyshev", self.everything),), _BEST_SERIES
+                singular = f"its linear systems are singular in double precision, got {choice.responses}"
+                raise ValueError(f"{_NO_METHOD}; {singular}")
+            seconds, plan = ranked[0]
+            if self.keeps_tolerance(plan, seconds):
+                return plan, self.reason(ranked)
+
+    def cost(self, way: str, members: tuple[int, ...]) -> Cost:
+        """Return what it takes some filters to go a way."""
+        if (way, members) not in self.costs:
+            self.costs[way, members] = self.predict(way, members)
+        return self.costs[way, members]
+
+    def predict(self, way: str, members: tuple[int, ...]) -> Cost:
+        """Predict what it takes some filters to go a way."""
+        choice, L, i = self.choice, self.choice.laplacian, members[0]
+        if way == "chebyshev":
+            return chebyshev_cost(L, [choice.degrees[i] for i in members])
+        if way == "eigenbasis":
+            return eigenbasis_cost(L, len(members))
+        if way == "multigrid":
+            return multigrid_cost(L, choice.responses[i], choice.tol)
+        # counting the entries of the factors is part of the choice, and must not take longer than what it may save
+        if (way, members) in choice.prepared:
+            worth = np.inf
+        elif i in self.limits:
+            worth = self.limits[i]
+        else:
+            others = [one for one in WAYS if one != way and one not in choice.singular[i]]
+            worth = min(self.cost(one, members).seconds(self.n_signals) for one in others)
+        return factors_cost(L, choice.responses[i], self.n_signals, worth)
+
+    def seconds(self, way: str, members: tuple[int, ...]) -> float:
+        """Return the predicted time of a call, without what has been prepared already."""
+        prepared = (way, members) in self.choice.prepared
+        return self.cost(way, members).seconds(self.n_signals, prepared=prepared)
+
+    def ways(self, i: int) -> list[str]:
+        """Return the ways that are left for a filter: if none is worth trying, the most accurate of those that miss."""
+        missed = self.choice.missed[i]
+        left = [way for way in WAYS if way not in missed and way not in self.choice.singular[i]]
+        if not missed:
+            return left
+        fresh = {way: self.cost(way, (i,)).seconds(self.n_signals) for way in left}
+        left = [way for way in left if np.isfinite(fresh[way]) and fresh[way] <= self.limits[i]]
+        return left or [min(missed, key=lambda way: missed[way])]
+
+    def plans(self) -> list[tuple[float, Plan]]:
+        """Return plans by their predicted seconds, the cheapest first; those that cannot be are left out."""
+        prepared = self.choice.prepared
+        if len(self.everything) == 1:
+            costed: list[tuple[float, Plan]] = [
+                (self.seconds(way, self.everything), ((way, self.everything),)) for way in self.ways(0)
+            ]
+        else:
+            costed = self.bank_plans()
+        possible = [one for one in costed if np.isfinite(one[0])]
+        if not possible:  # what was prepared is there, whatever memory is left
+            possible = [one for one in costed if one[1] and all(part in prepared for part in one[1])]
+        return sorted(possible, key=lambda one: one[0])
+
+    def bank_plans(self) -> list[tuple[float, Plan]]:
+        """Return plans in which the series of lowest degrees share a recurrence, and each other filter goes alone."""
+        ways = [self.ways(i) for i in self.everything]
+        alone = []
+        for i in self.everything:
+            solves = [(self.seconds(way, (i,)), way) for way in ways[i] if way != "chebyshev"]
+            alone.append(min(solves, default=(np.inf, "multigrid")))
+        by_degree = sorted((i for i in self.everything if "chebyshev" in ways[i]), key=lambda i: self.choice.degrees[i])
+        plans: list[tuple[float, Plan]] = []
+        for k in range(len(by_degree) + 1):
+            together = tuple(sorted(by_degree[:k]))
+            rest = [i for i in self.everything if i not in together]
+            seconds = sum(alone[i][0] for i in rest) + (self.seconds("chebyshev", together) if together else 0.0)
+            by_basis = tuple(i for i in rest if alone[i][1] == "eigenbasis")  # which serves all
+            parts = [("chebyshev", together), *((alone[i][1], (i,)) for i in rest if i not in by_basis)]
+            plans.append((seconds, tuple(part for part in [*parts, ("eigenbasis", by_basis)] if part[1])))
+        if all("eigenbasis" in some for some in ways):
+            plans.append((self.seconds("eigenbasis", self.everything), (("eigenbasis", self.everything),)))
+        return plans
+
+    def tried(self, way: str, members: tuple[int, ...]) -> FilterMethod | None:
+        """Return a way for some filters; None, and it is not tried again, if it cannot be prepared."""
+        try:
+            return self.choice.part((way, members))
+        except SingularSystemError:
+            for i in members:
+                self.choice.singular[i].add(way)
+            return None
+
+    def keeps_tolerance(self, plan: Plan, seconds: float) -> bool:
+        """Prepare a plan; note which of its filters miss the tolerance and have other ways left."""
+        kept, tol = True, self.choice.tol
+        for way, members in plan:
+            method = self.tried(way, members)
+            if method is None:
+                kept = False
+                continue
+            if method.reaches_tolerance(tol):
+                continue
+            for i, error in zip(members, method.expected_errors().tolist(), strict=True):
+                if (tol is None or not error <= tol) and not self.is_last_resort(i):
+                    self.choice.missed[i][way] = error
+                    self.limits.setdefault(i, _TOO_DEAR * seconds)
+                    self.costs.pop(("factorisation", (i,)), None)
+                    kept = False
+        return kept
+
+    def is_last_resort(self, i: int) -> bool:
+        """Return whether no way is expected to bring a filter within the tolerance."""
+        return any(way in self.choice.missed[i] for way in self.ways(i))
+
+    def measure(self, ranked: list[tuple[float, Plan]]) -> bool:
+        """Measure a step of the ways whose predictions are close; return whether costs have changed."""
+        best = ranked[0][0] if ranked else 0.0
+        close = [plan[0] for seconds, plan in ranked if seconds <= _CLOSE * best]
+        if len(close) <= 1 or best < _WORTH_MEASURING:
+            return False
+        measured = False
+        for way, members in close:
+            cost = self.cost(way, members)
+            # preparing it may be most of what it takes
+            too_dear = cost.setup > 0.4 * best and (way, members) not in self.choice.prepared
+            if way in self.measured or way not in ("chebyshev", "multigrid") or too_dear:
+                continue
+            method = self.tried(way, members)
+            if method is None:
+                return True  # of the others some may be close
+            seconds = method.sample_seconds(self.n_signals)
+            if seconds is not None and seconds > _SURPRISING * cost.seconds(self.n_signals, prepared=True):
+                seconds = min(seconds, method.sample_seconds(self.n_signals) or seconds)
+            if seconds is not None:
+                self.costs[way, members] = Cost(cost.setup, 0.0, seconds / self.n_signals)
+                self.measured.add(way)
+                measured = True
+        return measured
+
+    def reason(self, ranked: list[tuple[float, Plan]]) -> str:
+        """Say why the cheapest of the plans is taken, and for which numbers of signals: all of as many bits."""
+        (seconds, plan), bits = ranked[0], self.n_signals.bit_length()
+        signals = counted(1, "signal") if bits == 1 else f"{2 ** (bits - 1):,} to {2**bits - 1:,} signals"
+        predicted = "predicted" if self.n_signals == 1 else f"predicted for {self.n_signals:,}"
+        if any(map(self.is_last_resort, self.everything)):
+            return f"no method is expected to reach tol; the most accurate taken, for {signals}: {_names(plan)}"
+        if len(self.everything) == 1:
+            costs = ", ".join(f"{WAYS[one[0][0]]} {cost:.2g} s" for cost, one in ranked)
+            return f"cheapest that reaches tol for {signals}, {predicted}: {costs}"
+        return f"cheapest that reaches tol for {signals}, {predicted}: {seconds:.2g} s, {_names(plan)}"
+
+
+def _names(plan: Plan) -> str:
+    """Describe which method each filter uses."""
+    if len(plan) == 1:
+        way, members = plan[0]
+        return WAYS[way] + (", one recurrence for all filters" if way == "chebyshev" and len(members) > 1 else "")
+    return "; ".join(
+        f"{WAYS[way]} for {'filter' if len(members) == 1 else 'filters'} {', '.join(map(str, members))}"
+        for way, members in plan
+    )

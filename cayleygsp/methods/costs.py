@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayleygsp._memory import available_memory, fits
-from cayleygsp._typing import FloatArray
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES, eigenbasis_bytes, eigenbasis_seconds
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.fill import FactorisationCost, cost_of_entries, factorisation_cost
-from cayleygsp.methods.poles import pole_groups, solvable_by_multigrid
-from cayleygsp.methods.solvers import expected_iterations
+from cayleygsp.methods.poles import pole_systems
+from cayleygsp.methods.powers import power_systems
+from cayleygsp.methods.solvers import System, expected_iterations
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import MAX_SAMPLES
 
@@ -37,17 +37,7 @@ _EXPANSION = 3e-5
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds to prepare, paid once, and to filter a block of signals.
-
-    Attributes
-    ----------
-    setup : float
-        Of what is made once.
-    per_call : float
-        Of each call.
-    per_signal : float
-        Of each signal of a call.
-    """
+    """Seconds to prepare, paid once, and to filter a block of signals: of each call, and of each signal of it."""
 
     setup: float
     per_call: float
@@ -61,7 +51,7 @@ class Cost:
 IMPOSSIBLE = Cost(np.inf, np.inf, np.inf)
 
 
-def series_degree(L: Laplacian, response: Response, gain: float, tol: float | None) -> float:
+def expected_degree(L: Laplacian, response: Response, gain: float, tol: float | None) -> float:
     """Return the degree that a series is expected to have; infinite if it is too long, or there is none."""
     bound = response.degree_bound(L.lmax, (tol or 0.0) * gain, lmin=L.lmin)
     if bound > MAX_SAMPLES:
@@ -83,62 +73,45 @@ def chebyshev_cost(L: Laplacian, degrees: Sequence[float]) -> Cost:
 
 def multigrid_cost(L: Laplacian, response: Response, tol: float | None) -> Cost:
     """Predict solves behind multigrid cycles; the hierarchy of a graph with hubs is dense."""
-    solves, n_hierarchies, largest = _solves(L, response)
-    if not solves or not tol:
+    systems = systems_of(response)
+    if not systems or not tol or any(one.z.real < 0 for one in systems):
         return IMPOSSIBLE
-    per_call, per_signal = _iteration_seconds(L)
-    iterations = solves * expected_iterations(largest, tol)
+    n, nnz = L.n_vertices, L.matrix.nnz
+    largest = max((one.h * L.lmax / abs(one.z) for one in systems if one.z), default=1e300)
+    iterations = sum(one.n_solves * one.weight for one in systems) * expected_iterations(largest, tol)
+    # coarser levels are made of walks of two steps
+    walks = float(np.sum(np.diff(L.matrix.indptr).astype(np.float64) ** 2))
     return Cost(
-        setup=n_hierarchies * (4e-3 + 1e-6 * L.n_vertices + 4e-7 * L.matrix.nnz + 1e-7 * _two_steps(L)),
-        per_call=1e-3 + iterations * per_call,
-        per_signal=iterations * per_signal,
+        setup=len(systems) * (4e-3 + 1e-6 * n + 4e-7 * nnz + 1e-7 * walks),
+        per_call=1e-3 + iterations * (3e-4 + 1e-8 * nnz),
+        per_signal=iterations * (1.6e-7 * n + 1e-8 * nnz),
     )
 
 
-def _iteration_seconds(L: Laplacian) -> tuple[float, float]:
-    """Return the time of an iteration, and of each signal in it."""
-    return 3e-4 + 1e-8 * L.matrix.nnz, 1.6e-7 * L.n_vertices + 1e-8 * L.matrix.nnz
+def systems_of(response: Response) -> list[System]:
+    """Return what a response is solved with; nothing if it is no Cayley polynomial and not rational."""
+    if response.cayley_form is not None:
+        return power_systems(response.cayley_form)
+    return [] if response.rational_form is None else pole_systems(response.rational_form)
 
 
-def _two_steps(L: Laplacian) -> float:
-    """Return the number of walks of two steps, which coarser levels are made of."""
-    return float(np.sum(np.diff(L.matrix.indptr).astype(np.float64) ** 2))
-
-
-def _solves(L: Laplacian, response: Response) -> tuple[float, int, float]:
-    """Return how many solves a response takes, with how many matrices, and their largest condition."""
-    p, rational = response.cayley_form, response.rational_form
-    if p is not None:
-        return p.order, 1, p.zoom * L.lmax
-    if rational is None or not solvable_by_multigrid(rational):
-        return 0, 0, 0.0
-    groups = list(pole_groups(rational))
-    # real numbers take half the time of complex ones
-    solves = sum(len(residues) * (0.5 if pole.imag == 0 else 1.0) for pole, residues in groups)
-    return solves, len(groups), max((L.lmax / abs(pole) for pole, _ in groups if pole), default=1e300)
-
-
-def factorisation_seconds(L: Laplacian, response: Response, n_signals: int = 1, worth: float = np.inf) -> Cost:
+def factors_cost(L: Laplacian, response: Response, n_signals: int = 1, worth: float = np.inf) -> Cost:
     """Predict factorisations and solves; entries are not counted if the sparsest factors would not be ``worth`` it."""
-    p, rational = response.cayley_form, response.rational_form
-    if p is not None:
-        n_factors, solves = 1.0, float(p.order)
-    elif rational is not None:
-        groups = [(0.5 if pole.imag == 0 else 1.0, len(residues)) for pole, residues in pole_groups(rational)]
-        n_factors, solves = sum(weight for weight, _ in groups), sum(weight * k for weight, k in groups)
-    else:
+    systems = systems_of(response)
+    if not systems:
         return IMPOSSIBLE
+    n_factors, solves = sum(one.weight for one in systems), sum(one.weight * one.n_solves for one in systems)
+    check = 2.5e-8 * L.n_vertices + 4e-9 * L.matrix.nnz  # of the residual
+
+    def cost_with(factors: FactorisationCost) -> Cost:
+        return Cost(n_factors * factors.seconds, 1e-4 + solves * 1.5e-4, solves * (factors.solve_seconds + check))
+
     # counting the entries takes time, too: it must be able to save half of what the others take
     sparsest = cost_of_entries(L.n_vertices, L.n_vertices, 0.0)
-    if 2 * _factorisation_cost(L, sparsest, n_factors, solves).seconds(n_signals) > worth:
+    if 2 * cost_with(sparsest).seconds(n_signals) > worth:
         return IMPOSSIBLE
-    cost = factorisation_cost(L, worth)
-    return _factorisation_cost(L, cost, n_factors, solves) if fits(cost.n_bytes, available_memory()) else IMPOSSIBLE
-
-
-def _factorisation_cost(L: Laplacian, cost: FactorisationCost, n_factors: float, solves: float) -> Cost:
-    check = 2.5e-8 * L.n_vertices + 4e-9 * L.matrix.nnz  # of the residual
-    return Cost(n_factors * cost.seconds, 1e-4 + solves * 1.5e-4, solves * (cost.solve_seconds + check))
+    factors = factorisation_cost(L, worth)
+    return cost_with(factors) if fits(factors.n_bytes, available_memory()) else IMPOSSIBLE
 
 
 def eigenbasis_cost(L: Laplacian, n_filters: int = 1) -> Cost:
@@ -161,8 +134,3 @@ def exact_seconds(L: Laplacian, *, with_factorisation: bool) -> float:
         return (0.0 if L.has_eigenbasis else eigenbasis_seconds(n)) + 1e-9 * n**2 if possible else np.inf
     cost = factorisation_cost(L)
     return cost.seconds + cost.solve_seconds if fits(cost.n_bytes, available_memory()) else np.inf
-
-
-def degrees_of(L: Laplacian, responses: Sequence[Response], gains: FloatArray, tol: float | None) -> list[float]:
-    """Return the expected degree of each series."""
-    return [series_degree(L, g, float(gain), tol) for g, gain in zip(responses, gains, strict=True)]

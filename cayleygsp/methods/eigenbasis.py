@@ -10,7 +10,7 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.eigenbasis import Eigenbasis
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, filter_gains, relative, weakest
+from cayleygsp.methods.base import Applied, FilterMethod, relative, weakest
 from cayleygsp.responses.base import Response
 
 
@@ -18,11 +18,10 @@ class EigenbasisMethod(FilterMethod):
     r"""A bank applied as :math:`\Phi\, g_i(\Lambda)\, \Phi^\top f`, with the eigenbasis cached on the Laplacian."""
 
     name = "exact"
-    is_bank = True
 
     def __init__(self, L: Laplacian, responses: Sequence[Response], gains: FloatArray | None = None) -> None:
-        self.basis = L.eigenbasis
-        self.gains = filter_gains(L, responses) if gains is None else gains
+        self.basis = L.eigenbasis  # before the gains, which look at known eigenvalues
+        super().__init__(L, responses, gains)
         lam = self.basis.eigenvalues
         self.multipliers = np.array([response.on_spectrum(lam) for response in responses])
         slopes = [g.lipschitz_bound(L.lmin, L.lmax_bound) for g in responses]
@@ -38,13 +37,13 @@ class EigenbasisMethod(FilterMethod):
         return relative(self.bounds, self.gains)
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
-        """Filter by every response; shape (n_filters, n, m)."""
+        """Filter by every response."""
         Phi = self.basis.eigenvectors
         spectrum = Phi.T @ f
-        return Applied(np.stack([Phi @ (g[:, None] * spectrum) for g in self.multipliers]), self.bounds, 0)
+        return Applied(np.stack([Phi @ (g[:, None] * spectrum) for g in self.multipliers]), self.bounds[:, None], 0)
 
     def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
-        """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
+        """Add up the filters' answers to their own blocks."""
         Phi = self.basis.eigenvectors
         spectra = (g[:, None] * (Phi.T @ f_i) for g, f_i in zip(self.multipliers, f, strict=True))
         adding = unit_roundoff(np.float64) * len(self.bounds) * np.abs(self.multipliers).max(axis=1)

@@ -10,8 +10,9 @@ from cayleygsp._typing import Array, ComplexArray, FloatArray
 from cayleygsp.bounds.contraction import jacobi_decay, jacobi_error
 from cayleygsp.bounds.jacobi import adjoint_sweep_rounding, summation_floor, sweep_rounding
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import Applied, FilterMethod, column_norms, filter_gain, over, within_single_range
-from cayleygsp.methods.powers import accumulated_error, residual_norms, sum_powers
+from cayleygsp.methods.base import Applied, FilterMethod, column_norms, over, within_single_range
+from cayleygsp.methods.powers import accumulated_error, sum_powers
+from cayleygsp.methods.solvers import residual_norms
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 if TYPE_CHECKING:
@@ -35,18 +36,17 @@ class JacobiMethod(FilterMethod):
         Sweeps K ≥ 0 for each power.
     normalize : bool
         Rescale every y_j to the norm of the signal, as the paper suggests. The filter is then no longer linear.
-    gain : float, optional
+    gains : numpy.ndarray, optional
         The gain, where that is known already.
     """
 
     name = "jacobi"
 
     def __init__(
-        self, L: Laplacian, p: CayleyPolynomial, n_iter: int, normalize: bool, gain: float | None = None
+        self, L: Laplacian, p: CayleyPolynomial, n_iter: int, normalize: bool, gains: FloatArray | None = None
     ) -> None:
-        self.laplacian = L
+        super().__init__(L, [p], gains)
         self.polynomial = p
-        self.gains = np.array([filter_gain(L, p) if gain is None else gain])
         self.n_iter = n_iter
         self.normalize = normalize
         self.E = p.zoom * L.diagonal[:, None] + 1j
@@ -78,7 +78,8 @@ class JacobiMethod(FilterMethod):
         if certify:
             measured = accumulated_error(self.polynomial, steps) + summation_floor(self.polynomial, f.dtype)
             bound = np.minimum(measured, bound)
-        return Applied(total, bound, self.polynomial.order * (self.n_iter + 1), tuple(histories))
+        bounds = np.broadcast_to(bound, (1, f.shape[1]))
+        return Applied(total[None], bounds, self.polynomial.order * (self.n_iter + 1), tuple(histories))
 
     def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         r"""Apply the transposed operator.
@@ -97,7 +98,7 @@ class JacobiMethod(FilterMethod):
 
         p, K = self.polynomial, self.n_iter
         bound = self._bound(adjoint_sweep_rounding(self.laplacian, p.zoom, K, f.dtype), f.dtype)
-        return Applied(sum_powers(p, f, next_power), bound, p.order * (K + 1))
+        return Applied(sum_powers(p, f[0], next_power), bound, p.order * (K + 1))
 
     def _solve(self, y_prev: ComplexArray, *, record: bool) -> tuple[ComplexArray, list[FloatArray]]:
         """Return y_j after K sweeps, and the residual norm before each of them."""
@@ -127,7 +128,7 @@ class JacobiMethod(FilterMethod):
         It is twice the residual of :math:`z = (y_{j-1} - y)/2i` in :math:`(h\Delta + iI) z = y_{j-1}`.
         """
         y, y_prev = y.astype(np.complex128), y_prev.astype(np.complex128)
-        return 2 * residual_norms(self.laplacian, self.polynomial.zoom, (y_prev - y) / 2j, y_prev)
+        return 2 * residual_norms(self.laplacian, self.polynomial.zoom, 1j, (y_prev - y) / 2j, y_prev)
 
     def _a_priori_bound(self, dtype: Any) -> float:
         """Return the sharp bound of the scheme, with a floor for the rounding of every sweep."""

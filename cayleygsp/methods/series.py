@@ -12,15 +12,7 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.recurrence import sum_series
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.methods.base import (
-    Applied,
-    FilterMethod,
-    filter_gains,
-    relative,
-    seconds_of,
-    weakest,
-    within_single_range,
-)
+from cayleygsp.methods.base import Applied, FilterMethod, relative, seconds_of, weakest, within_single_range
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries
 
@@ -64,26 +56,21 @@ class ChebyshevMethod(FilterMethod):
 
     Parameters
     ----------
-    L : Laplacian
-        The graph.
-    responses : sequence of Response
-        All are expanded on the same interval.
+    L, responses, gains
+        As for :class:`FilterMethod`; all responses are expanded on the same interval.
     tol : float or None
         Error allowed to each, relative to its gain. None: the series as they are, in the precision of the
         signals.
-    gains : numpy.ndarray, optional
-        The gains, where they are known already.
     """
 
     name = "chebyshev"
-    is_bank = True
     promotes = True
 
     def __init__(
         self, L: Laplacian, responses: Sequence[Response], tol: float | None, gains: FloatArray | None = None
     ) -> None:
         self.tol = tol
-        self.gains = filter_gains(L, responses) if gains is None else gains
+        super().__init__(L, responses, gains)
         self.series = self._expand_all(L, responses)
         ((lmin, lmax),) = {(series.lmin, series.lmax) for series in self.series}
         # an eigenvalue above `lmax` is certain not to exist, or not expected
@@ -200,18 +187,17 @@ class ChebyshevMethod(FilterMethod):
         return seconds_of(lambda: sum_series(graph, self.lmax, a, f)) * self.degree / _SAMPLED_DEGREES
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
-        """Filter by every response; shape (n_filters, n, m)."""
+        """Filter by every response, in one recurrence."""
         dtype = self.working_dtype(f.dtype)
         y, note = self.laplacian.sum_series(self.lmax, self.coeffs, f, dtype)
-        return Applied(y, self.error_bounds(dtype), self.degree, note=note)
+        return Applied(y, self.error_bounds(dtype)[:, None], self.degree, note=note)
 
     def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
-        """Add up the filters' answers to their own blocks, shape (n_filters, n, m) to (n, m)."""
+        """Add up the filters' answers to their own blocks, in one recurrence."""
+        if len(self.gains) == 1:
+            return super().apply_adjoint(f, certify=certify)
         dtype = self.working_dtype(f.dtype)
         bounds = self.error_bounds(dtype)
-        if len(bounds) == 1:
-            applied = self.apply(f[0], certify=False)
-            return Applied(applied.signals[0], float(bounds[0]), self.degree, note=applied.note)
         y, note = self.laplacian.sum_series_adjoint(self.lmax, self.coeffs, f, dtype)
         adding = unit_roundoff(dtype) * len(bounds) * np.abs(self.coeffs).sum(axis=1)
         return Applied(y, float(np.linalg.norm(bounds + adding)), self.degree, note=note)

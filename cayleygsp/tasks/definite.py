@@ -18,10 +18,7 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.methods.base import column_norms
 from cayleygsp.methods.cycle import BlockCycle
-from cayleygsp.methods.solvers import block_cg
-
-# Columns that are solved for at once.
-_BLOCK = 16
+from cayleygsp.methods.solvers import BLOCK, block_cg, side_by_side
 
 # Residual norm of v, solved for with a right-hand side of ones: small enough for Av to be positive everywhere.
 _BARRIER_RESIDUAL = 0.25
@@ -109,13 +106,11 @@ class DefiniteSystem:
         rhs = np.ldexp(b, -self._exponent)
         target = 0.5 * np.ldexp(energy, -self._exponent // 2) * np.sqrt(self.least_eigenvalue)
         parts = [
-            block_cg(self._product, self._cycle, np.ascontiguousarray(rhs[:, k : k + _BLOCK]), target[k : k + _BLOCK])
-            for k in range(0, b.shape[1], _BLOCK)
+            block_cg(self._product, self._cycle, np.ascontiguousarray(rhs[:, k : k + BLOCK]), target[k : k + BLOCK])
+            for k in range(0, b.shape[1], BLOCK)
         ]
         x = np.concatenate([part[0] for part in parts], axis=1)
-        longest = max(len(part[1]) for part in parts)
-        histories = [np.pad(h, ((0, longest - len(h)), (0, 0)), constant_values=np.nan) for _, h in parts]
-        residuals = np.ldexp(np.concatenate(histories, axis=1), self._exponent)
+        residuals = np.ldexp(side_by_side([part[1] for part in parts]), self._exponent)
         return Solution(x, *self.bound(x, b, b_error), residuals)
 
     def bound(self, x: FloatArray, b: FloatArray, b_error: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -237,7 +237,7 @@ def test_auto_does_not_prepare_what_is_predicted_to_be_far_too_slow(monkeypatch)
     def refuse(*_):
         raise AssertionError("a factorisation was started")
 
-    monkeypatch.setattr("cayleygsp.methods.preparation.factorisation_method", refuse)
+    monkeypatch.setattr("cayleygsp.methods.choice.Factors", refuse)
     graph = cg.gallery.random_regular(6000, 8, rng=0)
     assert cg.CayleyFilter(graph, cg.CayleyPolynomial([0.5, -0.3], 100.0), tol=1e-15).method != "exact"
 
@@ -333,7 +333,7 @@ def test_bound_of_the_jacobi_adjoint_is_never_below_its_rounding(L, p, K, single
     """The transposed sweeps in single and double precision, beside the dense transpose of what they approximate."""
     f = np.random.default_rng(0).standard_normal((L.n_vertices, 2)).astype(np.float32 if single else np.float64)
     method = cg.CayleyFilter(L, p, method="jacobi", n_iter=K)._choice.latest.method
-    applied = method.apply_adjoint(f, certify=False)
+    applied = method.apply_adjoint(f[None], certify=False)
     error = relative_error(applied.signals.astype(float), refined_filter(L, p, f.astype(float)), f.astype(float))
     assert (error <= applied.error_bound + rounding_of_oracle(L, p)).all()
 

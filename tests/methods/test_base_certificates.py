@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.methods.base import weakest
-from cayleygsp.methods.groups import GroupedMethod
+from cayleygsp.methods.base import GroupedMethod, weakest
 from cayleygsp.methods.series import ChebyshevMethod
 from cayleygsp.responses.function import KernelResponse
 

@@ -6,17 +6,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import cayleygsp as cg
-from cayleygsp.methods import choice, plans
-from cayleygsp.methods.base import filter_gains
-from cayleygsp.methods.choice import Choice
+from cayleygsp.methods import choice
+from cayleygsp.methods.choice import Choice, SingularSystemError
 from cayleygsp.methods.costs import Cost
-from cayleygsp.methods.plans import Plans
-from cayleygsp.methods.preparation import SingularSystemError
 
 
 def predict(monkeypatch, **costs):
     """Let each way have the given cost; others are impossible."""
-    monkeypatch.setattr(Plans, "cost", lambda self, kind, *_: costs.get(kind, Cost(np.inf, 0.0, 0.0)))
+    monkeypatch.setattr(choice._Decision, "predict", lambda self, way, _: costs.get(way, Cost(np.inf, 0.0, 0.0)))
 
 
 def test_the_number_of_signals_decides_and_prepared_methods_serve_other_numbers(monkeypatch):
@@ -39,10 +36,7 @@ def test_where_no_method_reaches_the_tolerance_the_most_accurate_is_taken():
     L = cg.laplacian(cg.gallery.sensor(60, rng=0))
     p = cg.CayleyPolynomial([0.5, -0.3, 0.2j], 3.0)
     chosen = Choice(L, [p], "auto", 1e-16).at(1)
-    errors = {
-        kind: choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), tol=1e-16).expected_errors()[0]
-        for kind in plans.KINDS
-    }
+    errors = {way: choice.prepare(L, way, [p], 1e-16).expected_errors()[0] for way in choice.WAYS}
     assert "no method is expected to reach tol; the most accurate taken" in chosen.reason
     assert chosen.method.expected_errors()[0] == min(errors.values())
 
@@ -71,14 +65,14 @@ def test_a_way_that_turns_out_to_be_singular_while_it_is_measured_is_left_out(mo
 
 def test_where_singular_solves_are_all_that_is_left_a_filter_is_refused_and_a_bank_gets_its_series(monkeypatch):
     predict(monkeypatch, multigrid=Cost(0.0, 0.0, 1.0), factorisation=Cost(0.0, 0.0, 1.0))
-    prepare_kind = choice.prepare_kind
+    prepare = choice.prepare
 
-    def prepare_series(L, kind, *rest, tol):
-        if kind != "chebyshev":
+    def prepare_series(L, way, *rest):
+        if way != "chebyshev":
             raise SingularSystemError
-        return prepare_kind(L, kind, *rest, tol=tol)
+        return prepare(L, way, *rest)
 
-    monkeypatch.setattr(choice, "prepare_kind", prepare_series)
+    monkeypatch.setattr(choice, "prepare", prepare_series)
     L, g = cg.laplacian(cg.gallery.path(12)), cg.responses.Tikhonov(2.0)
     with pytest.raises(ValueError, match=r"singular in double precision, got \[Tikhonov\(strength=2"):
         Choice(L, [g], "auto", 1e-6).at(1)
@@ -107,7 +101,7 @@ def test_a_close_choice_is_measured_and_what_was_measured_decides(monkeypatch):
         monkeypatch.setattr(
             "cayleygsp.methods.series.ChebyshevMethod.sample_seconds", lambda self, m, seconds=seconds: seconds
         )
-        monkeypatch.setattr("cayleygsp.methods.multigrid.MultigridMethod.sample_seconds", lambda self, m: 0.05)
+        monkeypatch.setattr("cayleygsp.methods.powers.PowersMethod.sample_seconds", lambda self, m: 0.05)
         assert Choice(L, [p], "auto", 1e-3).at(1).method.name == expected
 
 
@@ -117,9 +111,7 @@ def test_a_measurement_that_other_work_disturbed_is_made_again(monkeypatch):
     predict(monkeypatch, chebyshev=Cost(0.0, 0.03, 0.0), multigrid=Cost(0.0, 0.04, 0.0))
     disturbed, asked = iter([1.0, 0.035]), []
     monkeypatch.setattr("cayleygsp.methods.series.ChebyshevMethod.sample_seconds", lambda self, m: next(disturbed))
-    monkeypatch.setattr(
-        "cayleygsp.methods.multigrid.MultigridMethod.sample_seconds", lambda self, m: asked.append(m) or 0.05
-    )
+    monkeypatch.setattr("cayleygsp.methods.powers.PowersMethod.sample_seconds", lambda self, m: asked.append(m) or 0.05)
     assert Choice(L, [p], "auto", 1e-3).at(1).method.name == "chebyshev"
     assert asked == [1]  # what agrees with the prediction is measured once
 
@@ -128,11 +120,11 @@ def test_a_measurement_that_other_work_disturbed_is_made_again(monkeypatch):
 def test_samples_of_the_work_tell_about_what_all_of_it_takes(n_signals):
     L = cg.laplacian(cg.gallery.grid(46))
     p = cg.CayleyPolynomial([0.5, 0.3j], 1e3)
-    for kind in ("chebyshev", "multigrid"):
-        method = choice.prepare_kind(L, kind, [p], filter_gains(L, [p]), tol=1e-6)
+    for way in ("chebyshev", "multigrid"):
+        method = choice.prepare(L, way, [p], 1e-6)
         assert 0 < method.sample_seconds(n_signals) < 60
     short = cg.CayleyPolynomial([0.5, 0.3j], 0.1)
-    method = choice.prepare_kind(L, "chebyshev", [short], filter_gains(L, [short]), tol=1e-6)
+    method = choice.prepare(L, "chebyshev", [short], 1e-6)
     assert method.sample_seconds(n_signals) is None  # there is no small part
 
 
@@ -153,3 +145,25 @@ def test_what_is_too_dear_for_one_signal_is_asked_again_for_many():
     after_one, fresh = (Choice(L, [p], "auto", 1e-13) for _ in range(2))
     after_one.at(1)
     assert after_one.at(256).method.name == fresh.at(256).method.name == "exact"
+
+
+@pytest.mark.parametrize(
+    ("graph", "response", "method", "what"),
+    [
+        (cg.gallery.ring(12), cg.responses.Tikhonov(1e16), "multigrid", r"Tikhonov\(strength=1e\+16"),
+        (cg.gallery.ring(12), cg.CayleyPolynomial([0.5, -0.25], 1e17), "multigrid", r".*zoom=1e\+17"),
+        (cg.gallery.path(2500), cg.responses.Tikhonov(1e18), "exact", r"Tikhonov\(strength=1e\+18"),
+    ],
+)
+def test_singular_systems_are_refused_with_the_response(graph, response, method, what):
+    with pytest.raises(ValueError, match=rf"must have a smaller strength or zoom, .* precision, got {what}"):
+        cg.KernelFilter(graph, response, method=method)
+
+
+def test_a_bank_with_singular_systems_is_refused_with_the_response():
+    bank = [cg.responses.Tikhonov(1.0), cg.responses.Tikhonov(1e16)]
+    with pytest.raises(ValueError, match=r"got Tikhonov\(strength=1e\+16"):
+        cg.FilterBank(cg.gallery.ring(12), bank, method="multigrid")
+    with pytest.warns(cg.ConvergenceWarning):
+        _, info = cg.FilterBank(cg.gallery.ring(12), bank).filter(np.arange(12.0), return_info=True)
+    assert not info.converged

@@ -95,7 +95,7 @@ def test_adjoint_is_the_transposed_scheme_and_within_its_bound(L, p, K):
     scale = max(1, np.abs(transposed).max())
     for dtype, atol in ((np.float64, 1e-9), (np.float32, 2e-3)):
         f = np.eye(n, dtype=dtype)
-        applied = JacobiMethod(L, p, K, False).apply_adjoint(f, certify=False)
+        applied = JacobiMethod(L, p, K, False).apply_adjoint(f[None], certify=False)
         assert_allclose(applied.signals, transposed, atol=atol * scale)
         # the exact filter is symmetric
         error = np.linalg.norm(applied.signals.astype(np.float64) - dense_filter(L, p), axis=0)
@@ -109,7 +109,7 @@ def test_rounding_of_the_adjoint_is_within_its_bound_where_no_other_error_is_lef
     p = cg.CayleyPolynomial([0.2, 1, 0.5j, -0.3], 0.05)
     f = np.random.default_rng(0).standard_normal((60, width)).astype(dtype)
     K = jacobi_sweeps(L, p, 1e-18)
-    applied = JacobiMethod(L, p, K, False).apply_adjoint(f, certify=False)
+    applied = JacobiMethod(L, p, K, False).apply_adjoint(f[None], certify=False)
     error = np.linalg.norm(applied.signals - dense_filter(L, p) @ f, axis=0) / np.linalg.norm(f, axis=0)
     assert (error <= applied.error_bound).all()
     assert applied.error_bound <= 1e4 * np.finfo(dtype).eps * K
