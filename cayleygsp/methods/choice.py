@@ -287,7 +287,7 @@ class Choice:
         key = n_signals.bit_length()
         if key not in self._chosen:
             if key not in self._decisions:
-                self._decisions[key] = _Decision(self, n_signals).make()
+                self._decisions[key] = Decision(self, n_signals).make()
             plan, reason = self._decisions[key]
             parts = [(members, self.part((way, members))) for way, members in plan]
             self._chosen[key] = _chosen(parts[0][1] if len(parts) == 1 else GroupedMethod(parts), reason)
@@ -307,7 +307,7 @@ def _chosen(method: FilterMethod, reason: str) -> Chosen:
     return Chosen(method, f"{reason}; {method.evidence}" if method.evidence else reason)
 
 
-class _Decision:
+class Decision:
     """The decision for blocks of one size: plans are tried in the order of their cost until one keeps the tolerance.
 
     Each way is costed once, but for the factorisation: how far its entries are counted depends on what the others take.

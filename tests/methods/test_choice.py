@@ -13,7 +13,7 @@ from cayleygsp.methods.costs import Cost
 
 def predict(monkeypatch, **costs):
     """Let each way have the given cost; others are impossible."""
-    monkeypatch.setattr(choice._Decision, "predict", lambda self, way, _: costs.get(way, Cost(np.inf, 0.0, 0.0)))
+    monkeypatch.setattr(choice.Decision, "predict", lambda self, way, _: costs.get(way, Cost(np.inf, 0.0, 0.0)))
 
 
 def test_the_number_of_signals_decides_and_prepared_methods_serve_other_numbers(monkeypatch):
