@@ -11,29 +11,19 @@ from pathlib import Path
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a folder, all or none.
+    """Write files, by their names, into a folder that is made if need be, all or none; other files in it stay.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Made if it does not exist; other files in it stay.
-    files : mapping of str to bytes
-        Names and contents; renamed in this order, so put the one that people open last.
+    They are renamed in this order: put the one that people open last.
     """
     folder.mkdir(parents=True, exist_ok=True)
     replace_files({folder / name: content for name, content in files.items()})
 
 
 def replace_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files, in any folders, all or none: each in full beside its place first, and only then all are renamed.
+    """Write files, in any folders that exist, all or none: each in full beside its place, then all are renamed.
 
     If one cannot be renamed, or the work is interrupted, those that were renamed before are taken back: the old files
     are there again.
-
-    Parameters
-    ----------
-    contents : mapping of pathlib.Path to bytes
-        Places and contents; renamed in this order. The folders must exist.
     """
     with ExitStack() as stack:
         staged = {
@@ -48,18 +38,18 @@ def replace_files(contents: Mapping[Path, bytes]) -> None:
         except BaseException:
             for path in done:
                 new, old = staged[path]
-                _take_back(path, new, old)
+                if new.exists():  # it was not renamed
+                    continue
+                with suppress(OSError):
+                    if old is None:
+                        path.unlink()
+                    else:
+                        os.replace(old, path)
             raise
 
 
 def check_writable(path: Path) -> None:
-    """Raise an OSError if a file cannot be written or replaced here; nothing is left behind or changed.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A place in a folder that exists.
-    """
+    """Raise an OSError if a file cannot be written or replaced in a folder that exists; nothing is left or changed."""
     if path.exists():
         with path.open("r+b"):  # refused for files that are protected
             pass
@@ -87,13 +77,3 @@ def _stage(path: Path, content: bytes, temporary: Path) -> tuple[Path, Path | No
     except OSError:  # not every file system has links
         shutil.copy2(path, old)
     return new, old
-
-
-def _take_back(path: Path, new: Path, old: Path | None) -> None:
-    if new.exists():  # it was not renamed
-        return
-    with suppress(OSError):
-        if old is None:
-            path.unlink()
-        else:
-            os.replace(old, path)

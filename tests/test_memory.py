@@ -10,7 +10,7 @@ import pytest
 import cayleygsp as cg
 from cayleygsp import _memory
 from cayleygsp._memory import available_memory, fits, format_bytes
-from cayleygsp.io.files import FREE_TEXT, check_memory, memory_limit, read_stream, text_limit
+from cayleygsp.io.files import FREE_TEXT, check_memory, memory_limit, read_content, text_limit
 from cayleygsp.methods.costs import IMPOSSIBLE, eigenbasis_cost
 from cayleygsp.methods.fill import check_factorisation
 
@@ -48,7 +48,7 @@ def test_what_the_system_does_not_tell_is_none_and_everything_fits(tmp_path, mon
     assert memory_limit() is None
     assert text_limit(1) == FREE_TEXT
     check_memory(Path("graph.mtx"), "its content", 2**80)
-    assert read_stream(BytesIO(b"0 1"), Path("graph.txt"), 10) == b"0 1"
+    assert read_content(Path("graph.txt"), 10, BytesIO(b"0 1")) == b"0 1"
     assert cg.coarsening.coarsen(cg.gallery.ring(8), 2).levels == 2
     L = cg.laplacian(cg.gallery.ring(8))
     g = cg.CayleyFilter(L, cg.CayleyPolynomial([0.5, -0.25], 1.0), method="exact")

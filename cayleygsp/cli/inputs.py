@@ -18,7 +18,7 @@ from cayleygsp.cli.options import GraphOptions, LaplacianOptions
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_edges, read_graph
 from cayleygsp.io.files import check_memory
-from cayleygsp.io.signals import ordered_signal, read_table, read_table_stream
+from cayleygsp.io.signals import ordered_signal, read_table
 from cayleygsp.laplacians import Laplacian, laplacian
 
 # The name of standard input.
@@ -156,7 +156,7 @@ def load_signal(path: Path, n_vertices: int, labels: ArrayLike | None = None, *,
     with input_errors():
         if path == STANDARD_INPUT:
             name = Path("standard input")
-            f = ordered_signal(read_table_stream(sys.stdin.buffer, name), name, n_vertices, labels, missing=missing)
+            f = ordered_signal(read_table(name, sys.stdin.buffer), name, n_vertices, labels, missing=missing)
         else:
             f = ordered_signal(read_table(path), path, n_vertices, labels, missing=missing)
     if f.size == 0:

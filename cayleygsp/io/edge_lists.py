@@ -22,7 +22,6 @@ from cayleygsp.io.files import (
     label_array,
     load_numbers,
     read_content,
-    read_stream,
     reject_line,
 )
 
@@ -45,17 +44,9 @@ _HEADER_HINT = "; if it is a header, put # in front of it"
 _Names = IntArray | list[str]
 
 
-def read_edge_list(file: Path, request: Request) -> Content:
-    """Return adjacency matrix and labels of an edge list."""
-    return _content(read_content(file, _COST), file, request)
-
-
-def read_edge_stream(stream: Readable, file: Path, request: Request) -> Content:
-    """Return adjacency matrix and labels of an edge list in a stream; ``file`` is what messages call it."""
-    return _content(read_stream(stream, file, _COST), file, request)
-
-
-def _content(content: bytes, file: Path, request: Request) -> Content:
+def read_edge_list(file: Path, request: Request, stream: Readable | None = None) -> Content:
+    """Return adjacency matrix and labels of an edge list, in a file or in a stream that messages call by that name."""
+    content = read_content(file, _COST, stream)
     text = decode(content, file, "an edge list")
     names, weights = _parse_numbers(text) or _parse_lines(text, file)
     ends, n_vertices, labels = _number_vertices(names, file, len(content))

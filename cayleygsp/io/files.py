@@ -116,27 +116,23 @@ def parsing(file: Path, content: str) -> Iterator[None]:
         raise InputError(f"{quoted(file)} cannot be read as {content}{reason}") from None
 
 
-def read_content(file: Path, cost: int) -> bytes:
-    """Return the bytes of a file, unpacked if its name ends in .gz; the reader will need ``cost`` times the memory."""
-    with file.open("rb") as stream:
-        n_packed = file.stat().st_size
-        if file.name.lower().endswith(".gz"):
-            try:
-                content = read_at_most(gzip.GzipFile(fileobj=stream), text_limit(n_packed, cost), file)
-            except (OSError, EOFError, zlib.error):
-                raise ValueError(f"{quoted(file)} is not a complete gzip file") from None
-        else:
-            check_memory(file, "its content", cost * n_packed)
-            content = stream.read()
+def read_content(file: Path, cost: int, stream: Readable | None = None) -> bytes:
+    """Return the bytes of a file, unpacked if its name ends in .gz, or of a stream that messages call by that name.
+
+    The reader will need ``cost`` times the memory.
+    """
+    if stream is not None:
+        content = read_at_most(stream, memory_limit(cost), file)
+    elif file.name.lower().endswith(".gz"):
+        try:
+            with gzip.open(file) as unpacked:
+                content = read_at_most(unpacked, text_limit(file.stat().st_size, cost), file)
+        except (OSError, EOFError, zlib.error):
+            raise ValueError(f"{quoted(file)} is not a complete gzip file") from None
+    else:
+        check_memory(file, "its content", cost * file.stat().st_size)
+        content = file.read_bytes()
     check_memory(file, "its content", cost * len(content))
-    if not content.strip():
-        raise ValueError(f"{quoted(file)} is empty")
-    return content
-
-
-def read_stream(stream: Readable, file: Path, cost: int) -> bytes:
-    """Return what a stream has, such as standard input; ``file`` is what messages call it."""
-    content = read_at_most(stream, memory_limit(cost), file)
     if not content.strip():
         raise ValueError(f"{quoted(file)} is empty")
     return content

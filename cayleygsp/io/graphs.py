@@ -15,7 +15,7 @@ from cayleygsp._text import printable, quoted
 from cayleygsp._typing import FloatArray, Symmetrize
 from cayleygsp._validation import check_choice
 from cayleygsp.graph import SYMMETRIZE, AsymmetryError, Graph, as_adjacency, networkx_edges
-from cayleygsp.io.edge_lists import read_edge_list, read_edge_stream
+from cayleygsp.io.edge_lists import read_edge_list
 from cayleygsp.io.files import Content, InputError, Readable, Request, check_file, check_memory, label_array, parsing
 from cayleygsp.io.matlab import read_mat
 from cayleygsp.io.matrices import read_mtx, read_npy, read_npz
@@ -44,21 +44,12 @@ def read_graphml(file: Path, request: Request) -> Content:
             parser.ParseFile(stream)
         graph = networkx.read_graphml(file)
     labels = label_array(list(graph), file, file.stat().st_size)
-    return Content(_matrix(graph, file, request), labels, _coordinates(graph))
-
-
-def _matrix(graph: Any, file: Path, request: Request) -> Any:
-    name = printable(file)
-    if request.symmetrize is not None or not graph.is_directed():
-        return as_adjacency(graph, name=name, symmetrize=request.symmetrize)
-    tails, heads, weights = networkx_edges(graph, name=name)
-    matrix = sparse.csr_array((weights, (tails, heads)), shape=(len(graph), len(graph)))
-    if abs(matrix - matrix.T).max() > 0:
-        raise ValueError(
-            f"{quoted(file)} must hold an undirected graph; it is directed, and not all edges have one of the same "
-            "weight in the opposite direction; symmetrize 'max' or 'mean' takes the directions away"
-        )
-    return matrix
+    if graph.is_directed() and request.symmetrize is None:  # and yet may have every edge in both directions
+        tails, heads, weights = networkx_edges(graph, name=printable(file))
+        matrix = sparse.csr_array((weights, (tails, heads)), shape=(len(graph), len(graph)))
+    else:
+        matrix = as_adjacency(graph, name=printable(file), symmetrize=request.symmetrize)
+    return Content(matrix, labels, _coordinates(graph))
 
 
 def _coordinates(graph: Any) -> FloatArray | None:
@@ -193,7 +184,7 @@ def read_edges(stream: Readable, *, name: str = "standard input", symmetrize: Sy
     if symmetrize is not None:
         check_choice(symmetrize, "symmetrize", SYMMETRIZE)
     request = Request(symmetrize=symmetrize)
-    return _graph(read_edge_stream(stream, Path(name), request), Path(name), "", request)
+    return _graph(read_edge_list(Path(name), request, stream), Path(name), "", request)
 
 
 def _graph(content: Content, file: Path, name: str, request: Request) -> Graph:

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.io import loadmat, whosmat
 
 from cayleygsp._text import printable, quoted
-from cayleygsp._typing import FloatArray, IntArray
+from cayleygsp._typing import FloatArray
 from cayleygsp.io.edge_lists import matrix_of_edges
 from cayleygsp.io.files import (
     BYTES_PER_ENTRY,
@@ -184,16 +184,24 @@ def _variables_4(content: bytes, file: Path) -> Variables:
         place += n_numbers * size
 
     def read(name: str, shape: tuple[int, ...], is_sparse: bool) -> Any:
-        if is_sparse:
-            check_vertices(file, max(shape), len(content))
-        n_bytes = BYTES_PER_ENTRY * len(content) // 8 if is_sparse else 3 * 8 * math.prod(shape)
-        check_memory(file, f"a matrix of shape {shape}", n_bytes)
-        return loadmat(BytesIO(content), variable_names=[name])[name]
+        return _load(content, shape, is_sparse, len(content), file, name)
 
     return {
         name: MatVariable() if kind == "char" else MatVariable(shape, partial(read, name, shape, kind == "sparse"))
         for name, shape, kind in whosmat(BytesIO(content))
     }
+
+
+def _load(
+    content: bytes, shape: tuple[int, ...], is_sparse: bool, n_content: int, file: Path, name: str | None = None
+) -> Any:
+    """Let scipy read a matrix, the last or the only one of that name, if it fits into the memory."""
+    if is_sparse:
+        check_vertices(file, max(shape), n_content)
+    n_bytes = BYTES_PER_ENTRY * n_content // 8 if is_sparse else 3 * 8 * math.prod(shape)
+    check_memory(file, f"a matrix of shape {shape}", n_bytes)
+    *_, matrix = loadmat(BytesIO(content), variable_names=name).values()
+    return matrix
 
 
 class _Version5:
@@ -250,21 +258,28 @@ class _Version5:
         """Return the variable in the content of a matrix element, or the fields of a struct of one element."""
         (kind, flags), *parts = self._elements(data)
         array_class = struct.unpack_from(f"{self._order}I", flags)[0] & 0xFF
-        shape = () if array_class == _OPAQUE else tuple(map(int, self._integers(parts.pop(0))))
+        shape = () if array_class == _OPAQUE else tuple(self._integers(parts.pop(0)))
         own_name = bytes(parts.pop(0)[1]).rstrip(b"\0").decode("latin-1")
-        name = prefix or own_name
+        name, is_sparse = prefix or own_name, array_class == _SPARSE
         if (kind, len(flags)) != (_COUNTS, 8) or not name or min(shape, default=0) < 0:
             return {}
         if array_class == _STRUCT and math.prod(shape) == 1 and levels > 1:
             return self._fields(parts, name, levels - 1)
-        if array_class in (_SPARSE, *_DENSE) and all(kind in _NUMBERS for kind, _ in parts):
-            return {name: MatVariable(shape, partial(self._read, data, shape, array_class == _SPARSE))}
-        return {name: MatVariable()}
+        if not (is_sparse or array_class in _DENSE) or any(kind not in _NUMBERS for kind, _ in parts):
+            return {name: MatVariable()}
+
+        def read() -> Any:
+            if not is_sparse:
+                check_room(self._file, "numbers", math.prod(shape), len(data))
+            tag = struct.pack(f"{self._order}2I", _MATRIX, len(data))
+            alone = b"".join([self._content[:_HEADER_BYTES], tag, data])
+            return _load(alone, shape, is_sparse, len(data), self._file)
+
+        return {name: MatVariable(shape, read)}
 
     def _fields(self, parts: list[_Element], name: str, levels: int) -> Variables:
         """Return the fields of a struct of one element."""
-        width = int(self._integers(parts[0])[0])
-        joined = bytes(parts[1][1])
+        width, joined = self._integers(parts[0])[0], bytes(parts[1][1])
         check_room(self._file, "bytes in the name of a field", width, len(joined) or 1)
         names = [joined[k : k + width].split(b"\0")[0].decode("latin-1") for k in range(0, len(joined), width)]
         variables: Variables = {}
@@ -273,20 +288,9 @@ class _Version5:
                 variables |= self._of_matrix(data, f"{name}.{field}", levels)
         return variables
 
-    def _integers(self, element: _Element) -> IntArray:
-        return np.frombuffer(element[1], f"{self._order}i4")
-
-    def _read(self, data: memoryview, shape: tuple[int, ...], is_sparse: bool) -> Any:
-        """Let scipy read a matrix from a file of its own."""
-        if is_sparse:
-            check_vertices(self._file, max(shape), len(data))
-            check_memory(self._file, f"a matrix of shape {shape}", BYTES_PER_ENTRY * len(data) // 8)
-        else:
-            check_room(self._file, "numbers", math.prod(shape), len(data))
-            check_memory(self._file, f"a matrix of shape {shape}", 3 * 8 * math.prod(shape))
-        tag = struct.pack(f"{self._order}2I", _MATRIX, len(data))
-        *_, matrix = loadmat(BytesIO(b"".join([self._content[:_HEADER_BYTES], tag, data]))).values()
-        return matrix
+    def _integers(self, element: _Element) -> list[int]:
+        numbers: list[int] = np.frombuffer(element[1], f"{self._order}i4").tolist()
+        return numbers
 
 
 def is_hdf5(file: Path) -> bool:

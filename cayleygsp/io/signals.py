@@ -24,7 +24,6 @@ from cayleygsp.io.files import (
     decode,
     load_numbers,
     read_content,
-    read_stream,
     reject_line,
 )
 from cayleygsp.io.matrices import read_array
@@ -184,21 +183,17 @@ def read_signal(path: str | os.PathLike[str], graph: Graph) -> Array:
     return ordered_signal(read_table(file), file, graph.n_vertices, graph.labels)
 
 
-def read_table(file: Path) -> Table:
-    """Return numbers in a file, with the names of their rows where it has them."""
-    if file.suffix.lower() not in SIGNAL_ENDINGS:
-        raise ValueError(f"{quoted(file)} must end in {' or '.join(SIGNAL_ENDINGS)}")
-    check_file(file)
-    if file.suffix.lower() == ".npy":
-        with file.open("rb") as stream:
-            return Table(read_array(stream, file, file.stat().st_size, copies=1))
-    return parse_table(decode(read_content(file, COST), file, "numbers"), file)
-
-
-def read_table_stream(stream: Readable, file: Path) -> Table:
-    """Return numbers in a stream, an array by numpy.save or text; ``file`` is what messages call it."""
-    content = read_stream(stream, file, COST)
-    if content.startswith(_NPY_MAGIC):
+def read_table(file: Path, stream: Readable | None = None) -> Table:
+    """Return numbers in a file, or in a stream that messages call by that name, and the names of their rows if any."""
+    if stream is None:
+        if file.suffix.lower() not in SIGNAL_ENDINGS:
+            raise ValueError(f"{quoted(file)} must end in {' or '.join(SIGNAL_ENDINGS)}")
+        check_file(file)
+        if file.suffix.lower() == ".npy":
+            with file.open("rb") as array:
+                return Table(read_array(array, file, file.stat().st_size, copies=1))
+    content = read_content(file, COST, stream)
+    if stream is not None and content.startswith(_NPY_MAGIC):
         return Table(read_array(BytesIO(content), file, len(content), copies=1))
     return parse_table(decode(content, file, "numbers"), file)
 

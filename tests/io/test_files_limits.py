@@ -13,7 +13,7 @@ import scipy.io
 from scipy import sparse
 
 from cayleygsp.io import files, read_graph, read_signal
-from cayleygsp.io.edge_lists import read_edge_stream
+from cayleygsp.io.edge_lists import read_edge_list
 from cayleygsp.io.files import check_memory, check_room, check_vertices
 from tests.io.helpers import mat_element, mat_file, mat_matrix, peak_memory, refusal, write
 
@@ -229,7 +229,7 @@ def test_streams_are_read_up_to_the_limit_only(tmp_path, monkeypatch):
             return b"0 1\n" * (n // 4)
 
     with pytest.raises(ValueError, match=r"'standard input' is too large: its content is more than 1 MiB"):
-        read_edge_stream(Endless(), Path("standard input"), None)
+        read_edge_list(Path("standard input"), None, Endless())
 
 
 def test_signals_obey_the_same_rule(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from cayleygsp import gallery
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_signal
-from cayleygsp.io.signals import Table, ordered_signal, parse_table, read_table_stream
+from cayleygsp.io.signals import Table, ordered_signal, parse_table, read_table
 
 PATH = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
 NAMED = Graph(PATH, labels=["ann", "bob", "cy"])
@@ -154,11 +154,11 @@ def test_streams_are_arrays_or_text():
     np.save(array, np.array([1.0, 2.0, 3.0], dtype=">f8"))
     name = Path("standard input")
     for content in (array.getvalue(), b"1\n2\n3\n", b",f\ncy,3\nann,1\nbob,2\n"):
-        table = read_table_stream(BytesIO(content), name)
+        table = read_table(name, BytesIO(content))
         assert_array_equal(ordered_signal(table, name, 3, NAMED.labels), [1, 2, 3])
     for content in (array.getvalue()[:-1], array.getvalue()[:20], b"", b"1\nx\n"):
         with pytest.raises(ValueError, match="'standard input'"):
-            read_table_stream(BytesIO(content), name)
+            read_table(name, BytesIO(content))
 
 
 def test_missing_files_and_other_endings_are_named(tmp_path):
