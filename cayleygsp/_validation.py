@@ -24,6 +24,14 @@ def check_positive(value: Any, name: str) -> float:
     return number
 
 
+def check_not_negative(value: Any, name: str) -> float:
+    """Return ``value`` as a float if it is a finite number that is not below zero."""
+    number = check_real(value, name)
+    if not (np.isfinite(number) and number >= 0):
+        raise ValueError(f"`{name}` must be at least 0 and finite, got {value!r}")
+    return number
+
+
 def check_real(value: Any, name: str) -> float:
     """Return ``value`` as a float if it is one real number."""
     array = np.asarray(value)

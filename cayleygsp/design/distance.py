@@ -44,17 +44,7 @@ _TABLE = 2**21
 
 
 class Wave(ABC):
-    """A trigonometric polynomial of an angle that grows with frequency.
-
-    Attributes
-    ----------
-    constant : float
-        a_0.
-    harmonics : numpy.ndarray, shape (r,)
-        Complex a_1 ... a_r.
-    rounding : float
-        An upper bound of what rounding can change in a value of the polynomial.
-    """
+    """A trigonometric polynomial: a_0 (``constant``), a_1 ... a_r (``harmonics``) and a bound of its rounding."""
 
     constant: float
     harmonics: ComplexArray
@@ -96,9 +86,7 @@ class Wave(ABC):
         return float(np.arange(1.0, self.degree + 1) ** n @ np.abs(self.harmonics))
 
 
-class CayleyWave(Wave):
-    """A Cayley polynomial of the angle u = 2 arctan(hλ)."""
-
+class _CayleyWave(Wave):
     def __init__(self, polynomial: CayleyPolynomial) -> None:
         c = polynomial.coeffs
         self.zoom = polynomial.zoom
@@ -108,27 +96,21 @@ class CayleyWave(Wave):
         self.rounding = 16 * _EPS * float(abs(c[0]) + (1 + np.arange(c.size)) @ (2 * np.abs(c)))
 
     def angle(self, lam: ArrayLike) -> FloatArray:
-        """Return the angle of frequencies."""
         return 2 * np.arctan(self.zoom * np.asarray(lam, dtype=np.float64))
 
     def frequency(self, u: FloatArray) -> FloatArray:
-        """Return the frequency at angles."""
         return np.tan(np.clip(u, 0.0, np.pi) / 2) / self.zoom
 
     def speed(self, u: FloatArray) -> FloatArray:
-        """Return dλ/du at angles."""
         return (1 + np.tan(np.clip(u, 0.0, np.pi) / 2) ** 2) / (2 * self.zoom)
 
     def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper bounds of |dλ/du| and |d²λ/du²| between the angles u0 < u1."""
         x = np.tan(np.clip(u1, 0.0, np.pi) / 2)
         first = (1 + x**2) / (2 * self.zoom)
         return first, x * first
 
 
-class ChebyshevWave(Wave):
-    """A Chebyshev polynomial of the angle u with λ = lmax sin²(u/2)."""
-
+class _ChebyshevWave(Wave):
     def __init__(self, polynomial: ChebyshevPolynomial) -> None:
         a = polynomial.coeffs
         k = np.arange(a.size)
@@ -139,23 +121,24 @@ class ChebyshevWave(Wave):
         self.rounding = 4 * _EPS * float((2 + k**2) @ np.abs(a))
 
     def angle(self, lam: ArrayLike) -> FloatArray:
-        """Return the angle of frequencies."""
         if self.lmax == 0:
             return np.zeros(np.shape(lam))
         return 2 * np.arcsin(np.sqrt(np.clip(np.asarray(lam, dtype=np.float64) / self.lmax, 0.0, 1.0)))
 
     def frequency(self, u: FloatArray) -> FloatArray:
-        """Return the frequency at angles."""
         return self.lmax * np.sin(np.clip(u, 0.0, np.pi) / 2) ** 2
 
     def speed(self, u: FloatArray) -> FloatArray:
-        """Return dλ/du at angles."""
         return self.lmax / 2 * np.sin(u)
 
     def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper bounds of |dλ/du| and |d²λ/du²| between the angles u0 < u1."""
         steepest = np.minimum(np.abs(np.sin((u0 + u1) / 2)) + (u1 - u0) / 2, 1.0)
         return self.lmax / 2 * steepest, np.full(u0.shape, self.lmax / 2)
+
+
+def wave_of(polynomial: CayleyPolynomial | ChebyshevPolynomial) -> Wave:
+    """Return a fitted polynomial as a function of its angle."""
+    return _CayleyWave(polynomial) if isinstance(polynomial, CayleyPolynomial) else _ChebyshevWave(polynomial)
 
 
 def largest_distance(wave: Wave, problem: Problem) -> tuple[float, Certificate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from cayleygsp._format import format_at_most
 from cayleygsp._typing import FloatArray, Kernel
-from cayleygsp._validation import check_choice, check_integer, check_positive, check_real
-from cayleygsp.design.distance import CayleyWave, ChebyshevWave, Wave, largest_distance, largest_response
+from cayleygsp._validation import check_choice, check_integer, check_not_negative, check_positive
+from cayleygsp.design.distance import largest_distance, largest_response, wave_of
 from cayleygsp.design.problem import NORMS, Norm, Over, Problem, Weight, make_problem
-from cayleygsp.design.search import ROUNDS, Solution, search_zoom, solve
+from cayleygsp.design.search import ROUNDS, BasisFit, search_zoom, solve
 from cayleygsp.design.target import Target
 from cayleygsp.responses.basis import basis_coefficients, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
@@ -147,15 +148,30 @@ class Fit:
         return text
 
 
-def report_fit(
-    problem: Problem,
-    polynomial: CayleyPolynomial | ChebyshevPolynomial,
-    wave: Wave,
-    norm: Norm,
-    solution: Solution,
-    zoom: float | None,
+# Weight of the coefficients beside the distance, see `fit_cayley`.
+DEFAULT_RIDGE = 1e-6
+
+# The largest orders of fits. The search for a zoom solves some hundred dense problems whose time grows with the cube of
+# the order. Cosines and sines on half a circle, nearly dependent long before these, add little but cancellation.
+MAX_CAYLEY_ORDER = 48
+MAX_CHEBYSHEV_ORDER = 512
+
+
+def checked_order(order: int, largest: int) -> int:
+    """Return the order of a fit as an int if it is from 1 to the largest that is allowed."""
+    r = check_integer(order, "order", at_least=1)
+    if r > largest:
+        raise ValueError(
+            f"`order` of a fit must be at most {largest}, as its time grows with the cube of the order, got {r}"
+        )
+    return r
+
+
+def _report(
+    problem: Problem, polynomial: CayleyPolynomial | ChebyshevPolynomial, norm: Norm, lower_bound: float
 ) -> Fit:
     """Measure a fitted polynomial against its target."""
+    wave = wave_of(polynomial)
     difference = polynomial(problem.nodes) - problem.values
     residual_max, certificate = largest_distance(wave, problem)
     return Fit(
@@ -168,23 +184,14 @@ def report_fit(
         residual_max=residual_max,
         over=problem.over,
         certificate=certificate,
-        lower_bound=solution.lower_bound,
+        lower_bound=lower_bound,
         coeff_norm=float(np.linalg.norm(polynomial.coeffs)),
         peak=largest_response(wave, problem.lmax),
-        zoom=zoom,
+        zoom=polynomial.zoom if isinstance(polynomial, CayleyPolynomial) else None,
         nodes=problem.nodes,
         weights=problem.weights,
         has_transition=problem.is_free_somewhere,
     )
-
-
-# Weight of the coefficients beside the distance, see `fit_cayley`.
-DEFAULT_RIDGE = 1e-6
-
-# The largest orders of fits. The search for a zoom solves some hundred dense problems whose time grows with the cube of
-# the order. Cosines and sines on half a circle, nearly dependent long before these, add little but cancellation.
-MAX_CAYLEY_ORDER = 48
-MAX_CHEBYSHEV_ORDER = 512
 
 
 def fit_cayley(
@@ -242,8 +249,7 @@ def fit_cayley(
     >>> fit.polynomial.order, fit.residual_max < 1e-3, fit.certificate
     (4, True, 'proved')
     """
-    r = check_order(order, MAX_CAYLEY_ORDER)
-    mu = check_ridge(ridge)
+    r, mu = checked_order(order, MAX_CAYLEY_ORDER), check_not_negative(ridge, "ridge")
     check_choice(norm, "norm", NORMS)
     if not isinstance(real_coeffs, bool | np.bool_):
         raise TypeError(f"`real_coeffs` must be True or False, got {real_coeffs!r}")
@@ -251,14 +257,14 @@ def fit_cayley(
     h = None if isinstance(zoom, str) and zoom == "auto" else check_positive(zoom, "zoom")
     problem = make_problem(target, lmax, weight, lambda a, b: 12 + 2 * r)
 
-    def solve_at(h: float, n_rounds: int) -> Solution:
+    def solve_at(h: float, n_rounds: int) -> BasisFit:
         return solve(power_basis(r, h * problem.nodes, real=real), problem, norm, mu, n_rounds)
 
     if h is None:
         h = search_zoom(lambda h, n_rounds: solve_at(h, n_rounds).error, problem, r)
     solution = solve_at(h, ROUNDS)
     polynomial = CayleyPolynomial(basis_coefficients(solution.coeffs, real=real), h)
-    return report_fit(problem, polynomial, CayleyWave(polynomial), norm, solution, h)
+    return _report(problem, polynomial, norm, solution.lower_bound)
 
 
 def fit_chebyshev(
@@ -296,29 +302,11 @@ def fit_chebyshev(
     >>> bool(fit.lower_bound <= fit.residual_max < 0.15)
     True
     """
-    solution, problem = chebyshev_solution(target, order, lmax, weight, ridge, norm)
-    return report_chebyshev(problem, norm, solution)
+    solution, problem = _solve_chebyshev(target, order, lmax, weight, ridge, norm)
+    return _report(problem, ChebyshevPolynomial(solution.coeffs, problem.lmax), norm, solution.lower_bound)
 
 
-def check_order(order: int, largest: int) -> int:
-    """Return the order of a fit as an int if it is from 1 to the largest that is allowed."""
-    r = check_integer(order, "order", at_least=1)
-    if r > largest:
-        raise ValueError(
-            f"`order` of a fit must be at most {largest}, as its time grows with the cube of the order, got {r}"
-        )
-    return r
-
-
-def check_ridge(ridge: float) -> float:
-    """Return ``ridge`` as a float if it is finite and not negative."""
-    mu = check_real(ridge, "ridge")
-    if not (np.isfinite(mu) and mu >= 0):
-        raise ValueError(f"`ridge` must be at least 0 and finite, got {ridge!r}")
-    return mu
-
-
-def chebyshev_solution(
+def _solve_chebyshev(
     target: Kernel | str,
     order: int,
     lmax: float,
@@ -326,10 +314,9 @@ def chebyshev_solution(
     ridge: float,
     norm: Norm,
     decide: float | None = None,
-) -> tuple[Solution, Problem]:
+) -> tuple[BasisFit, Problem]:
     """Solve for Chebyshev coefficients."""
-    r = check_order(order, MAX_CHEBYSHEV_ORDER)
-    mu = check_ridge(ridge)
+    r, mu = checked_order(order, MAX_CHEBYSHEV_ORDER), check_not_negative(ridge, "ridge")
     check_choice(norm, "norm", NORMS)
 
     def n_points(a: float, b: float) -> int:
@@ -341,12 +328,6 @@ def chebyshev_solution(
     x = 2 * problem.nodes / problem.lmax - 1 if problem.lmax else np.full(problem.nodes.shape, -1.0)
     A = np.polynomial.chebyshev.chebvander(x, r)
     return solve(A, problem, norm, mu, ROUNDS, decide), problem
-
-
-def report_chebyshev(problem: Problem, norm: Norm, solution: Solution) -> Fit:
-    """Measure fitted Chebyshev coefficients against the target."""
-    polynomial = ChebyshevPolynomial(solution.coeffs, problem.lmax)
-    return report_fit(problem, polynomial, ChebyshevWave(polynomial), norm, solution, None)
 
 
 def least_order(
@@ -403,36 +384,34 @@ def least_order(
     last = MAX_CAYLEY_ORDER if family == "cayley" else MAX_CHEBYSHEV_ORDER
     if max_order is not None:
         last = min(check_integer(max_order, "max_order", at_least=1), last)
-    if family == "cayley":
-        mu = DEFAULT_RIDGE if ridge is None else ridge
-        for r in range(1, last + 1):
-            fit = fit_cayley(target, r, lmax, "auto", weight, real_coeffs=real_coeffs, ridge=mu, norm="minimax")
-            if fit.residual_max <= error:
-                return fit
-        raise _out_of_orders(family, error, last)
-    mu = 0.0 if ridge is None else ridge
+    mu = ridge if ridge is not None else DEFAULT_RIDGE if family == "cayley" else 0.0
+
+    def fit_of(r: int) -> Fit:
+        if family == "cayley":
+            return fit_cayley(target, r, lmax, "auto", weight, real_coeffs=real_coeffs, ridge=mu, norm="minimax")
+        return fit_chebyshev(target, r, lmax, weight, ridge=mu, norm="minimax")
 
     def enough(r: int) -> bool:
-        return chebyshev_solution(target, r, lmax, weight, mu, "minimax", error)[0].error <= error
+        return _solve_chebyshev(target, r, lmax, weight, mu, "minimax", error)[0].error <= error
 
+    # the points of a fit may be within the error, and a frequency between them not
+    for r in range(1 if family == "cayley" else _first(enough, last), last + 1):
+        fit = fit_of(r)
+        if fit.residual_max <= error:
+            return fit
+    raise ValueError(
+        f"`max_error` must be larger: no {family} polynomial up to order {last} was found within {error:g}"
+    )
+
+
+def _first(enough: Callable[[int], bool], last: int) -> int:
+    """Return the least order that is enough by doubling and bisection, or the one beyond the last."""
     low, high = 0, 1  # low is not enough
     while not enough(high):
         if high == last:
-            raise _out_of_orders(family, error, last)
+            return last + 1
         low, high = high, min(2 * high, last)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    # the points of the fit may be within the error, and a frequency between them not
-    for r in range(high, last + 1):
-        solution, problem = chebyshev_solution(target, r, lmax, weight, mu, "minimax")
-        fit = report_chebyshev(problem, "minimax", solution)
-        if fit.residual_max <= error:
-            return fit
-    raise _out_of_orders(family, error, last)
-
-
-def _out_of_orders(family: str, error: float, last: int) -> ValueError:
-    return ValueError(
-        f"`max_error` must be larger: no {family} polynomial up to order {last} was found within {error:g}"
-    )
+    return high

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, ArrayLike, FloatArray
-from cayleygsp._validation import check_positive, check_signals
-from cayleygsp.design.fit import DEFAULT_RIDGE, MAX_CAYLEY_ORDER, check_order, check_ridge
-from cayleygsp.design.search import Basis
+from cayleygsp._validation import check_not_negative, check_positive, check_signals
+from cayleygsp.design.fit import DEFAULT_RIDGE, MAX_CAYLEY_ORDER, checked_order
+from cayleygsp.design.search import Basis, local_minima, zoom_grid
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.responses.basis import basis_coefficients, basis_size, power_basis
@@ -35,25 +35,11 @@ _EPS = float(np.finfo(np.float64).eps)
 class MeasuredResponse:
     r"""A least squares problem in the values of a response, :math:`\sum_k (a_k g(\lambda_k) - b_k)^2 + rest^2`.
 
-    Attributes
-    ----------
-    nodes : numpy.ndarray, shape (m,)
-        Frequencies λ, of those with an input.
-    strengths : numpy.ndarray, shape (m,)
-        Norms a > 0 of the input at the frequencies.
-    outputs : numpy.ndarray, shape (m,)
-        What of the output lies along the input there, b.
-    rest : float
-        Norm of the output that no filter makes from the input.
-    scale : float
-        Norm of the output.
-    n_equations : int
-        Numbers in the output.
-    is_estimated : bool
-        Whether the frequencies are Ritz values.
-    exponent : int
-        Inputs and outputs are in units of powers of two of their own, so that no square is out of range; the values of
-        the response in the units of the signals are :math:`2^{exponent}` times g.
+    The nodes λ are the frequencies with an input, of norm a > 0 (``strengths``); b is what of the output lies along the
+    input there, ``rest`` the norm of the output that no filter makes from the input, and ``scale`` that of the output,
+    of ``n_equations`` numbers. Frequencies are estimated where they are Ritz values. Inputs and outputs are in units of
+    powers of two of their own, so that no square is out of range: in the units of the signals the response is
+    :math:`2^{exponent}` times g.
     """
 
     nodes: FloatArray
@@ -65,24 +51,13 @@ class MeasuredResponse:
     is_estimated: bool
     exponent: int = 0
 
-    @property
-    def n_frequencies(self) -> int:
-        """How many frequencies of the input are different, by more than rounding."""
-        lam = np.sort(self.nodes)
-        return int(np.count_nonzero(np.diff(lam) > 1e-8 * max(float(lam[-1]), 1e-300))) + 1 if lam.size else 0
-
 
 def measure_response(L: Laplacian, inputs: Array, outputs: Array) -> MeasuredResponse:
-    """Reduce pairs of signals to values at frequencies.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    inputs, outputs : numpy.ndarray, shape (n, m)
-        Checked signals, real or complex.
-    """
-    X, Y = _real_columns(inputs, outputs)
+    """Reduce pairs of signals of shape (n, m) to values at frequencies."""
+    # the filter is real, so that real and imaginary parts are pairs of their own
+    if np.iscomplexobj(inputs) or np.iscomplexobj(outputs):
+        inputs, outputs = (np.column_stack([np.real(Z), np.imag(Z)]) for Z in (inputs, outputs))
+    X, Y = inputs.astype(np.float64), outputs.astype(np.float64)
     X_exponent, Y_exponent = (int(np.frexp(np.abs(Z).max(initial=0.0))[1]) for Z in (X, Y))
     X, Y = np.ldexp(X, -X_exponent), np.ldexp(Y, -Y_exponent)
     if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES:
@@ -90,13 +65,6 @@ def measure_response(L: Laplacian, inputs: Array, outputs: Array) -> MeasuredRes
     else:
         problem = _by_krylov_spaces(L, X, Y)
     return replace(problem, exponent=Y_exponent - X_exponent)
-
-
-def _real_columns(X: Array, Y: Array) -> tuple[FloatArray, FloatArray]:
-    """Return real signals; the filter is real, so that real and imaginary parts are pairs of their own."""
-    if np.iscomplexobj(X) or np.iscomplexobj(Y):
-        X, Y = (np.column_stack([np.real(Z), np.imag(Z)]) for Z in (X, Y))
-    return X.astype(np.float64), Y.astype(np.float64)
 
 
 def _by_eigenbasis(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:
@@ -147,12 +115,8 @@ def _krylov_part(L: Laplacian, x: FloatArray, y: FloatArray) -> tuple[FloatArray
     theta, S = linalg.eigh_tridiagonal(alphas, betas[: len(alphas) - 1])
     inside = V @ y
     first = S[0]
-    return (
-        np.maximum(theta, 0.0),
-        norm * np.abs(first),
-        np.sign(first) * (S.T @ inside),
-        float(np.linalg.norm(y - V.T @ inside)),
-    )
+    rest = float(np.linalg.norm(y - V.T @ inside))
+    return np.maximum(theta, 0.0), norm * np.abs(first), np.sign(first) * (S.T @ inside), rest
 
 
 # Zooms per decade of the scan, and how many of its minima are looked at more closely.
@@ -240,8 +204,7 @@ class Identification(ShortRepr):
         return f"Identification({self.polynomial!r}, {self.summary})"
 
 
-@dataclass(frozen=True, eq=False)
-class _Solution:
+class _AtZoom(NamedTuple):
     coeffs: FloatArray
     residual: float
     condition: float
@@ -305,8 +268,8 @@ def identify_cayley(
             f"`laplacian` must be a cayleygsp.Laplacian, got {type(laplacian).__name__}; make one with "
             "cayleygsp.laplacian"
         )
-    r = check_order(order, MAX_CAYLEY_ORDER)
-    mu = check_ridge(ridge)
+    r = checked_order(order, MAX_CAYLEY_ORDER)
+    mu = check_not_negative(ridge, "ridge")
     h = None if isinstance(zoom, str) and zoom == "auto" else check_positive(zoom, "zoom")
     X = check_signals(inputs, laplacian.n_vertices, "inputs")
     Y = check_signals(outputs, laplacian.n_vertices, "outputs")
@@ -322,16 +285,22 @@ def identify_cayley(
 def _identify(
     problem: MeasuredResponse, lmax: float, r: int, h: float | None, real: bool, ridge: float
 ) -> Identification:
-    def solve_at(log_zoom: float) -> _Solution:
-        return _solve(problem, power_basis(r, np.exp(log_zoom) * problem.nodes, real=real), ridge)
+    def solve_at(log_zoom: float) -> _AtZoom:
+        A = problem.strengths[:, None] * power_basis(r, np.exp(log_zoom) * problem.nodes, real=real)
+        basis = Basis(A, ridge)
+        coeffs = basis.coefficients(basis.D * (basis.U.T @ problem.outputs))
+        residual = float(np.hypot(np.linalg.norm(A @ coeffs - problem.outputs), problem.rest))
+        penalty = ridge * float(np.linalg.norm(coeffs)) * float(basis.scale[0])
+        return _AtZoom(coeffs, residual, float(basis.scale[0] / basis.scale[-1]), penalty)
 
-    grid = _zoom_grid(problem, lmax)
+    lows = problem.nodes[problem.nodes > 1e-4 * lmax]
+    grid = zoom_grid(lmax, lows, _PER_DECADE) if lmax and lows.size else np.zeros(1)
     curve = np.array([solve_at(x).residual for x in grid])
     x = _best(solve_at, grid, curve) if h is None else float(np.log(h))
     solution = solve_at(x)
     limit = _likely_residual(problem, solution, basis_size(r, real=real) + 1)
     low, high = (np.exp(_edge(solve_at, grid, x, limit, way)) for way in (-1, 1)) if grid.size > 1 else (0.0, np.inf)
-    scale = problem.scale or 1.0
+    scale, gaps = problem.scale or 1.0, np.diff(np.sort(problem.nodes))
     coeffs = _in_units_of_signals(solution.coeffs, problem.exponent)
     polynomial = CayleyPolynomial(basis_coefficients(coeffs, real=real), float(np.exp(x)))
     return Identification(
@@ -344,7 +313,7 @@ def _identify(
         residuals=curve / scale,
         zoom_range=(float(low), float(high)),
         condition=solution.condition,
-        n_frequencies=problem.n_frequencies,
+        n_frequencies=int(np.count_nonzero(gaps > 1e-8 * problem.nodes.max(initial=1e-300))) + (problem.nodes.size > 0),
         coeff_norm=float(np.ldexp(np.linalg.norm(basis_coefficients(solution.coeffs, real=real)), problem.exponent)),
     )
 
@@ -360,33 +329,13 @@ def _in_units_of_signals(coeffs: FloatArray, exponent: int) -> FloatArray:
     return np.ldexp(coeffs, exponent)
 
 
-def _solve(problem: MeasuredResponse, values: FloatArray, ridge: float) -> _Solution:
-    A = problem.strengths[:, None] * values
-    basis = Basis(A, ridge)
-    coeffs = basis.coefficients(basis.D * (basis.U.T @ problem.outputs))
-    residual = float(np.hypot(np.linalg.norm(A @ coeffs - problem.outputs), problem.rest))
-    penalty = ridge * float(np.linalg.norm(coeffs)) * float(basis.scale[0])
-    return _Solution(coeffs, residual, float(basis.scale[0] / basis.scale[-1]), penalty)
-
-
-def _zoom_grid(problem: MeasuredResponse, lmax: float) -> FloatArray:
-    """Return logarithms of zooms, from one that sees all frequencies alike to one that sees the lowest of them."""
-    lows = problem.nodes[problem.nodes > 1e-4 * lmax]
-    if lmax == 0 or lows.size == 0:
-        return np.zeros(1)
-    low, high = np.log(0.1 / lmax), np.log(max(30 / float(lows.min()), 1e4 / lmax))
-    return np.linspace(low, high, int(np.ceil((high - low) / np.log(10) * _PER_DECADE)) + 1)
-
-
-def _best(solve_at: Callable[[float], _Solution], grid: FloatArray, curve: FloatArray) -> float:
+def _best(solve_at: Callable[[float], _AtZoom], grid: FloatArray, curve: FloatArray) -> float:
     """Return the logarithm of the zoom of the least residual; of equally good ones that of the least coefficients."""
     from scipy import optimize  # slow to load
 
-    inner = np.pad(curve, 1, constant_values=np.inf)
-    minima = np.flatnonzero((curve <= inner[:-2]) & (curve <= inner[2:]))
     candidates = list(grid)
     step = grid[1] - grid[0] if grid.size > 1 else 0.0
-    for k in minima[np.argsort(curve[minima], kind="stable")][:_CLOSER]:
+    for k in local_minima(curve)[:_CLOSER]:
         x, width = float(grid[k]), step
         for _ in range(4 if step else 0):  # around the last x, as the search ends at about 1e-8 of its unknown
             closer = optimize.minimize_scalar(
@@ -404,14 +353,14 @@ def _best(solve_at: Callable[[float], _Solution], grid: FloatArray, curve: Float
     return float(candidates[min(equal, key=lambda k: float(np.linalg.norm(solutions[k].coeffs)))])
 
 
-def _likely_residual(problem: MeasuredResponse, best: _Solution, n_parameters: int) -> float:
+def _likely_residual(problem: MeasuredResponse, best: _AtZoom, n_parameters: int) -> float:
     """Return the residual up to which a zoom is as likely as the best one, apart from what the ridge may add."""
     freedom = max(problem.n_equations - n_parameters, 1)
     floor = np.hypot(_ROUNDING * problem.scale, best.penalty)
     return float(np.hypot(best.residual * np.sqrt(1 + _LIKELY / freedom), floor))
 
 
-def _edge(solve_at: Callable[[float], _Solution], grid: FloatArray, x: float, limit: float, way: int) -> float:
+def _edge(solve_at: Callable[[float], _AtZoom], grid: FloatArray, x: float, limit: float, way: int) -> float:
     """Return how far from x in one direction the residual stays within the limit, as far as the grid goes."""
     inside = x
     for y in grid[::way]:

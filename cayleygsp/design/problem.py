@@ -10,34 +10,28 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from cayleygsp._typing import ArrayLike, FloatArray, Kernel
-from cayleygsp._validation import check_choice, check_eigenvalues, check_real
+from cayleygsp._validation import check_choice, check_eigenvalues, check_not_negative
 from cayleygsp.density import EXACT_VERTICES, SpectralDensity, spectral_density
 from cayleygsp.design.target import Target, as_target
 from cayleygsp.laplacians import Laplacian
 
 Norm: TypeAlias = Literal["least-squares", "minimax"]
 
+NORMS: tuple[Norm, ...] = ("least-squares", "minimax")
+
+# What the largest distance is asked over: the computed eigenvalues of a graph, given frequencies, or all of [0, lmax].
+Over: TypeAlias = Literal["eigenvalues", "frequencies", "interval"]
 
 Weight: TypeAlias = SpectralDensity | Kernel | ArrayLike | None
 
-
 GraphWeight: TypeAlias = Weight | Literal["auto", "spectrum", "density", "uniform"]
-
-
-NORMS: tuple[Norm, ...] = ("least-squares", "minimax")
-
-
-Over: TypeAlias = Literal["eigenvalues", "frequencies", "interval"]
-
 
 # The share of the weight that goes to all frequencies where only an estimate of the density is known, half of it evenly
 # and half of it evenly over the octaves: no frequency is free.
-FLOOR = 0.05
-
+_FLOOR = 0.05
 
 # How far inside its end, relative to it, a piece of a target is looked at; and the weight of that point.
 _INWARDS = 1e-12
-
 
 # Panels of the interval are halved towards zero this many times: large zooms look there.
 _HALVINGS = 24
@@ -47,27 +41,9 @@ _HALVINGS = 24
 class Problem:
     """A target at the frequencies that matter.
 
-    Attributes
-    ----------
-    target : Target
-        What is to be fitted.
-    lmax : float
-        Right end of the interval.
-    nodes, weights, values : numpy.ndarray, shape (m,)
-        Frequencies, what they count in the fit, summing to 1, and the target there.
-    mean_weights : numpy.ndarray, shape (m,)
-        What they count in the mean distance: the floor of the weights is not in it.
-    points : numpy.ndarray, shape (p,)
-        The frequencies before those in transition bands were left out.
-    over : {"eigenvalues", "frequencies", "interval"}
-        What the largest distance is asked over: the computed eigenvalues of a graph, given frequencies, or all of
-        [0, lmax].
-    is_free_somewhere : bool
-        Whether there are frequencies in a transition band, where any value will do.
-    is_estimated : bool
-        Whether the weights are estimates.
-    uncertainty : float
-        How far the eigenvalues may be from the nodes.
+    The nodes, their weights in the fit and in the mean distance, each summing to 1, and the values of the target there
+    leave out what lies in transition bands; ``points`` are all frequencies. The eigenvalues may be off the points by
+    the ``uncertainty``.
     """
 
     target: Target
@@ -84,20 +60,7 @@ class Problem:
 
 
 def graph_weight(L: Laplacian, weight: GraphWeight = "auto", rng: np.random.Generator | int | None = None) -> Weight:
-    """Return the weight of a fit for one graph: its eigenvalues, their density, or all frequencies alike.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    weight : {"auto", "spectrum", "density", "uniform"} or what :func:`fit_cayley` takes
-        "spectrum" for the eigenvalues, which must be computed; "density" for an estimate of their distribution;
-        "uniform" for all frequencies alike; "auto" for the spectrum of a graph of up to 500 vertices or where it is
-        known already, else the density.
-    rng : numpy.random.Generator or int, optional
-        For the probes of the density.
-
-    """
+    """Return the weight of a fit for one graph, as ``CayleyFilter.fit`` describes it; ``rng`` is for the density."""
     if not isinstance(weight, str):
         return weight
     check_choice(weight, "weight", ("auto", "spectrum", "density", "uniform"))
@@ -108,23 +71,15 @@ def graph_weight(L: Laplacian, weight: GraphWeight = "auto", rng: np.random.Gene
     return spectral_density(L, method="exact" if weight == "spectrum" else "kpm", rng=rng)
 
 
-def check_lmax(lmax: float) -> float:
-    """Return ``lmax`` as a float if it is finite and not negative."""
-    number = check_real(lmax, "lmax")
-    if not (np.isfinite(number) and number >= 0):
-        raise ValueError(f"`lmax` must be at least 0 and finite, got {lmax!r}")
-    return number
-
-
 def make_problem(given: Kernel | str, lmax: float, weight: Weight, n_points: Callable[[float, float], int]) -> Problem:
     """Check target and weight, and evaluate them where they matter."""
-    lmax = check_lmax(lmax)
+    lmax = check_not_negative(lmax, "lmax")
     target = as_target(given, lmax)
     points = _interval_points(target, lmax, n_points)
-    nodes, weights, floor, over = _nodes_and_weights(weight, lmax, points)
+    nodes, weights, floor, over = _nodes_and_weights(weight, lmax, *points)
     matters = target.weight(nodes)
     mean_weights = weights * matters
-    weights = mean_weights if floor is None else (1 - FLOOR) * mean_weights + FLOOR * floor * matters
+    weights = mean_weights if floor is None else (1 - _FLOOR) * mean_weights + _FLOOR * floor * matters
     kept = weights > 0
     if not kept.any():
         raise ValueError("`weight` must be positive somewhere outside the transition bands of the target, got none")
@@ -158,17 +113,25 @@ def _interval_points(
 
 
 def _nodes_and_weights(
-    weight: Weight, lmax: float, points: tuple[FloatArray, FloatArray]
+    weight: Weight, lmax: float, points: FloatArray, even: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray | None, Over]:
-    """Return frequencies, their weights, the weights of a floor below them, and what the distance is asked over."""
+    """Return frequencies, their weights, the weights of a floor below them, and what the distance is asked over.
+
+    Points of the whole interval are given with weights that count it evenly.
+    """
     if isinstance(weight, SpectralDensity):
         nodes = _inside(weight.nodes, lmax, "the nodes of `weight`")
         if weight.exact:
             return nodes, weight.weights, None, "eigenvalues"
-        return _with_floor(nodes, weight.weights, lmax, points)
-    if weight is None or callable(weight):
-        nodes, weights = points
-        return nodes, weights if weight is None else weights * _factor(weight, nodes), None, "interval"
+        # the points of the whole interval are added, with weight in the floor alone
+        octaves = even / np.maximum(points, 2.0**-_HALVINGS * lmax) if lmax else even
+        floor = (even + octaves / octaves.sum()) / 2
+        floor = np.append(np.where(nodes == 0, floor.mean(), 0.0), floor)
+        return np.append(nodes, points), np.append(weight.weights, np.zeros(points.size)), floor, "interval"
+    if weight is None:
+        return points, even, None, "interval"
+    if callable(weight):
+        return points, even * _factor(weight, points), None, "interval"
     if isinstance(weight, str):
         raise TypeError(f"`weight` must be None, a SpectralDensity, a callable or frequencies, got {weight!r}")
     lam = check_eigenvalues(weight)
@@ -176,17 +139,6 @@ def _nodes_and_weights(
         raise ValueError(f"`weight`, if frequencies, must have shape (n,), got {lam.shape}")
     nodes = _inside(lam.astype(np.float64), lmax, "frequencies in `weight`")
     return nodes, np.full(nodes.size, 1 / nodes.size), None, "frequencies"
-
-
-def _with_floor(
-    nodes: FloatArray, weights: FloatArray, lmax: float, points: tuple[FloatArray, FloatArray]
-) -> tuple[FloatArray, FloatArray, FloatArray, Over]:
-    """Add the points of the whole interval, with weight in the floor alone."""
-    more, even = points
-    octaves = even / np.maximum(more, 2.0**-_HALVINGS * lmax) if lmax else even
-    floor = (even + octaves / octaves.sum()) / 2
-    at_nodes = np.where(nodes == 0, floor.mean(), 0.0)
-    return np.append(nodes, more), np.append(weights, np.zeros(more.size)), np.append(at_nodes, floor), "interval"
 
 
 def _factor(weight: Kernel, nodes: FloatArray) -> FloatArray:
@@ -217,15 +169,7 @@ def interval_quadrature(
 ) -> tuple[FloatArray, FloatArray]:
     """Return Gauss–Legendre points and weights on panels of [0, lmax] that end at features and shrink towards zero.
 
-    Parameters
-    ----------
-    lmax : float
-        Right end.
-    features : tuple of float
-        Frequencies that no panel should have inside.
-    n_points : callable
-        The number of points for a panel from a to b.
-
+    ``n_points`` tells how many a panel from a to b has, both relative to lmax.
     """
     if lmax == 0:
         return np.zeros(1), np.ones(1)

@@ -1,14 +1,14 @@
-"""Least squares and minimax fits in a given basis."""
+"""Least squares and minimax fits in a given basis, and the search for a zoom."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
-from cayleygsp._typing import Array, FloatArray
+from cayleygsp._typing import Array, FloatArray, IntArray
 from cayleygsp.design.problem import Norm, Problem
 
 # Rounds of Lawson's method: on the grid of a search for the zoom, in its closer look, and for what is returned.
@@ -19,7 +19,7 @@ _BLOCK = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class BasisFit:
     """Coefficients of a basis, the error that was made small, and a bound of what is possible."""
 
     coeffs: Array
@@ -29,7 +29,7 @@ class Solution:
 
 def solve(
     A: FloatArray, problem: Problem, norm: Norm, ridge: float, n_rounds: int, decide: float | None = None
-) -> Solution:
+) -> BasisFit:
     """Solve for coefficients in the given norm."""
     t = problem.values
     if norm == "minimax":
@@ -39,7 +39,7 @@ def solve(
     R, z = small[:, :-1], small[:, -1]
     basis = Basis(R, ridge)
     x = basis.coefficients(basis.D * (basis.U.T @ z))
-    return Solution(x, float(np.linalg.norm(R @ x - z)), 0.0)
+    return BasisFit(x, float(np.linalg.norm(R @ x - z)), 0.0)
 
 
 def _fewer_rows(A: FloatArray) -> FloatArray:
@@ -76,7 +76,7 @@ class Basis:
         return self.V @ (z / self.scale)
 
 
-def _lawson(basis: Basis, t: FloatArray, n_rounds: int, decide: float | None) -> Solution:
+def _lawson(basis: Basis, t: FloatArray, n_rounds: int, decide: float | None) -> BasisFit:
     """Return the coefficients with the least maximum distance, by least squares with weights that follow it.
 
     Whatever the weights, summing to 1, their least weighted mean square is not above the least maximum: without a ridge
@@ -106,7 +106,7 @@ def _lawson(basis: Basis, t: FloatArray, n_rounds: int, decide: float | None) ->
         w /= w.sum()
     # rounding may put a bound that is met above what meets it
     bound = min(lower, best) if basis.is_whole else 0.0
-    return Solution(basis.coefficients(np.sqrt(m) * best_z), best, bound)
+    return BasisFit(basis.coefficients(np.sqrt(m) * best_z), best, bound)
 
 
 def _solve_gram(G: FloatArray, b: FloatArray) -> FloatArray:
@@ -117,25 +117,26 @@ def _solve_gram(G: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def search_zoom(error: Callable[[float, int], float], problem: Problem, order: int) -> float:
-    """Return the zoom of the least error: a grid over its logarithm, then a closer look around the best few.
+    """Return the zoom of the least error, and of equally good ones the smallest, which is the cheapest to apply.
 
-    The error as a function of the zoom has several minima, more of them the higher the order; of equally good zooms
-    the smallest is taken, which is the cheapest to apply.
+    The error has several minima, more of them the higher the order: after a grid the best few are looked at closely.
     """
     from scipy import optimize  # slow to load, and needed for a search alone
 
     if problem.lmax == 0:
         return 1.0
-    low, high = _zoom_range(problem)
-    per_decade = min(8 + order, 20)
-    grid = np.linspace(low, high, int(np.ceil((high - low) / np.log(10) * per_decade)) + 1)
-    trials = [(error(float(np.exp(x)), GRID_ROUNDS), x) for x in grid]
+    lows = [f for f in problem.target.features if f > 0]
+    if not lows:
+        lows = problem.nodes[problem.nodes > 1e-4 * problem.lmax].tolist()
+    grid = zoom_grid(problem.lmax, lows, min(8 + order, 20))
     step = grid[1] - grid[0]
-    for value, x in sorted(_local_minima(trials))[:3]:
-        if value > 1e-13:
+    values = [error(float(np.exp(x)), GRID_ROUNDS) for x in grid]
+    trials = list(zip(values, grid.tolist(), strict=True))
+    for k in local_minima(np.array(values))[:3]:
+        if values[k] > 1e-13:
             closer = optimize.minimize_scalar(
                 lambda y: error(float(np.exp(y)), SEARCH_ROUNDS),
-                bounds=(x - step, x + step),
+                bounds=(grid[k] - step, grid[k] + step),
                 method="bounded",
                 options={"maxiter": 25},
             )
@@ -145,17 +146,14 @@ def search_zoom(error: Callable[[float, int], float], problem: Problem, order: i
     return float(np.exp(min(x for value, x in trials if value <= least * (1 + 1e-6) + 1e-13 * scale)))
 
 
-def _zoom_range(problem: Problem) -> tuple[float, float]:
-    """Return logarithms: from a zoom that sees all of [0, lmax] alike to one that sees the lowest features well."""
-    lows = [f for f in problem.target.features if f > 0]
-    if problem.nodes.size and not lows:
-        lows = problem.nodes[problem.nodes > 1e-4 * problem.lmax].tolist()
-    finest = min([*lows, problem.lmax])
-    return float(np.log(0.1 / problem.lmax)), float(np.log(max(30 / finest, 1e4 / problem.lmax)))
+def zoom_grid(lmax: float, lows: Iterable[float], per_decade: int) -> FloatArray:
+    """Return logarithms of zooms, from one that sees all of [0, lmax] alike to one that sees low frequencies well."""
+    low, high = np.log(0.1 / lmax), np.log(max(30 / min([*lows, lmax]), 1e4 / lmax))
+    return np.linspace(low, high, int(np.ceil((high - low) / np.log(10) * per_decade)) + 1)
 
 
-def _local_minima(trials: list[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    for k, (value, x) in enumerate(trials):
-        beside = [trials[j][0] for j in (k - 1, k + 1) if 0 <= j < len(trials)]
-        if value <= min(beside):
-            yield value, x
+def local_minima(curve: FloatArray) -> IntArray:
+    """Return where values are no larger than those beside them, the least value first."""
+    padded = np.pad(curve, 1, constant_values=np.inf)
+    minima = np.flatnonzero((curve <= padded[:-2]) & (curve <= padded[2:]))
+    return minima[np.argsort(curve[minima], kind="stable")]
