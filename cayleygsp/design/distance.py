@@ -138,7 +138,8 @@ class _ChebyshevWave(Wave):
 
 def wave_of(polynomial: CayleyPolynomial | ChebyshevPolynomial) -> Wave:
     """Return a fitted polynomial as a function of its angle."""
-    return _CayleyWave(polynomial) if isinstance(polynomial, CayleyPolynomial) else _ChebyshevWave(polynomial)
+    form = polynomial.cayley_form
+    return _ChebyshevWave(polynomial) if form is None else _CayleyWave(form)
 
 
 def largest_distance(wave: Wave, problem: Problem) -> tuple[float, Certificate]:

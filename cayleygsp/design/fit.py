@@ -171,7 +171,7 @@ def _report(
     problem: Problem, polynomial: CayleyPolynomial | ChebyshevPolynomial, norm: Norm, lower_bound: float
 ) -> Fit:
     """Measure a fitted polynomial against its target."""
-    wave = wave_of(polynomial)
+    wave, form = wave_of(polynomial), polynomial.cayley_form
     difference = polynomial(problem.nodes) - problem.values
     residual_max, certificate = largest_distance(wave, problem)
     return Fit(
@@ -187,7 +187,7 @@ def _report(
         lower_bound=lower_bound,
         coeff_norm=float(np.linalg.norm(polynomial.coeffs)),
         peak=largest_response(wave, problem.lmax),
-        zoom=polynomial.zoom if isinstance(polynomial, CayleyPolynomial) else None,
+        zoom=None if form is None else form.zoom,
         nodes=problem.nodes,
         weights=problem.weights,
         has_transition=problem.is_free_somewhere,
