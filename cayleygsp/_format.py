@@ -13,14 +13,7 @@ _MOST_SHOWN = 6
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    one, many : str
-        What they are called; with an s by default.
+    """Return a number of things in words; many are called one with an s by default.
 
     Examples
     --------
@@ -31,7 +24,7 @@ def counted(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def format_tol(tol: float) -> str:
+def format_tol(tol: float, decimals: int = 2) -> str:
     """Write a tolerance: 1e-3 and 1e-6, not 0.001 and 1e-06.
 
     Examples
@@ -40,21 +33,12 @@ def format_tol(tol: float) -> str:
     >>> format_tol(1e-3), format_tol(2.5e-10)
     ('1e-3', '2.5e-10')
     """
-    mantissa, exponent = f"{tol:.2e}".split("e")
+    mantissa, exponent = f"{tol:.{decimals}e}".split("e")
     return f"{float(mantissa):g}e{int(exponent)}"
 
 
 def format_rate(value: float, digits: int = 4, *, gap: float | None = None) -> str:
-    """Write a rate so that one below 1 never reads as 1.
-
-    Parameters
-    ----------
-    value : float
-        The rate.
-    digits : int
-        Significant digits.
-    gap : float, optional
-        1 less the rate, where it is known better than by subtraction.
+    """Write a rate so that one below 1 never reads as 1; ``gap`` is 1 less the rate, where it is known more precisely.
 
     Examples
     --------
@@ -65,9 +49,9 @@ def format_rate(value: float, digits: int = 4, *, gap: float | None = None) -> s
     missing = 1 - value if gap is None else gap
     text = f"{value:.{digits}g}"
     if missing > 0 and float(text) >= 1:
-        return f"1 − {_short(missing)}"
+        return f"1 − {format_tol(missing, 1)}"
     if missing < 0 and float(text) <= 1:
-        return f"1 + {_short(-missing)}"
+        return f"1 + {format_tol(-missing, 1)}"
     return text
 
 
@@ -118,11 +102,6 @@ def _rounded(value: float, digits: int, rounding: str) -> float:
     return float(Context(prec=digits, rounding=rounding).create_decimal(Decimal(value)))
 
 
-def _short(value: float) -> str:
-    mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{float(mantissa):g}e{int(exponent)}"
-
-
 class ShortRepr:
     """A base of dataclasses that hold arrays: printed, a long array is its shape.
 
@@ -155,14 +134,7 @@ def _shown(value: object) -> str:
 
 
 def finite_numbers(value: Any) -> Any:
-    """Return numbers ready for JSON, with None for what it has no number for.
-
-    Examples
-    --------
-    >>> from cayleygsp._format import finite_numbers
-    >>> finite_numbers({"a": [1.0, float("inf")], "b": True})
-    {'a': [1.0, None], 'b': True}
-    """
+    """Return numbers ready for JSON, with None for what it has no number for."""
     if isinstance(value, Mapping):
         return {key: finite_numbers(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

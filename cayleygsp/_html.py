@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -54,76 +54,42 @@ footer dd { margin: 0; }
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG picture of a section.
+    """A PNG picture of a section."""
 
-    Attributes
-    ----------
-    name : str
-        File name without ending; unique in a report.
-    png : bytes
-        The file.
-    alt : str
-        What it shows, for those who do not see it.
-    caption : str
-        What stands under it: how to read it.
-    shrinks : bool
-        Whether it can still be read on a narrow screen when shrunk to fit; others scroll sideways there.
-    """
-
+    # File name without ending; unique in a report.
     name: str
     png: bytes
+    # What it shows, for those who do not see it, and how to read it.
     alt: str
     caption: str
+    # Whether it can still be read on a narrow screen when shrunk to fit; others scroll sideways there.
     shrinks: bool = False
 
     @classmethod
     def from_figure(cls, name: str, figure: Figure, alt: str, caption: str, *, shrinks: bool = False) -> Picture:
-        """Draw a matplotlib figure."""
+        """Return the picture of a matplotlib figure."""
         return cls(name, png_bytes(figure), alt, caption, shrinks)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns with a heading; all cells are text already.
-
-    Attributes
-    ----------
-    header : sequence of str
-        Headings.
-    rows : sequence of sequence of str
-        As many cells per row as there are headings. The first cell names its row.
-    n_text : int
-        How many columns, from the left, are words; the others are aligned as numbers.
-    """
+    """Columns of text with a heading; the first cell of a row names it."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    # How many columns, from the left, are words; the others are aligned as numbers.
     n_text: int = 1
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report: text, then pictures, then a table, then what can be seen in them.
-
-    Attributes
-    ----------
-    title : str
-        Heading.
-    text : sequence of str
-        Paragraphs; plain text, escaped when the page is written.
-    pictures : sequence of Picture
-        Shown one below the other.
-    table : Table, optional
-        Scrolls sideways where it does not fit.
-    closing : sequence of str
-        Paragraphs below the table.
-    """
+    """One part of a report: paragraphs, then pictures, then a table, then paragraphs on what can be seen in them."""
 
     title: str
     text: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
     table: Table | None = None
-    closing: Sequence[str] = field(default=())
+    closing: Sequence[str] = ()
 
 
 def new_figure(height: float) -> Figure:
@@ -149,18 +115,11 @@ def render_page(
 ) -> str:
     """Return the page as HTML that needs no other file.
 
-    Parameters
-    ----------
-    title, lead : str
-        Heading and first paragraph.
-    sections : sequence of Section
-        In the order in which they are read.
-    footer : mapping of str to str
-        What the report was made with.
-    beside : mapping of str to str, optional
-        Pages that stand beside this one: what they show, by the names of their files.
+    The footer says what the page was made with, and ``beside`` what the pages that stand beside it show, by the names
+    of their files. All text is plain and is escaped here.
     """
     anchors = _anchors([section.title for section in sections])
+    titles = [(anchor, escape(section.title)) for anchor, section in zip(anchors, sections, strict=True)]
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -169,8 +128,9 @@ def render_page(
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<header><h1>{escape(title)}</h1><p>{escape(lead)}</p></header>",
         *(f'<p><a href="{escape(name)}">{escape(text)}</a></p>' for name, text in (beside or {}).items()),
-        _contents(sections, anchors),
-        "<main>",
+        '<nav aria-label="Contents"><ol>',
+        *(f'<li><a href="#{anchor}">{words}</a></li>' for anchor, words in titles),
+        "</ol></nav><main>",
         *(_section(section, anchor) for section, anchor in zip(sections, anchors, strict=True)),
         "</main><footer><dl>",
         *(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in footer.items()),
@@ -190,14 +150,6 @@ def _anchors(titles: Sequence[str]) -> list[str]:
             anchor = f"{plain}-{count}"
         anchors.append(anchor)
     return anchors
-
-
-def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
-    items = [
-        f'<li><a href="#{anchor}">{escape(section.title)}</a></li>'
-        for section, anchor in zip(sections, anchors, strict=True)
-    ]
-    return "\n".join(['<nav aria-label="Contents"><ol>', *items, "</ol></nav>"])
 
 
 def _section(section: Section, anchor: str) -> str:
@@ -232,6 +184,5 @@ def _table(table: Table, label: str) -> str:
 
 def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
     parts = [f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, cells, strict=True)]
-    if cells:
-        parts[0] = f'<th scope="row"{kinds[0]}>{escape(cells[0])}</th>'
+    parts[0] = f'<th scope="row"{kinds[0]}>{escape(cells[0])}</th>'
     return f"<tr>{''.join(parts)}</tr>"

@@ -13,16 +13,8 @@ _DIGITS = re.compile(r"([0-9]+)")
 def printable(text: object) -> str:
     r"""Return text in which everything that a terminal could obey, such as escape sequences, is written out.
 
-    Parameters
-    ----------
-    text : object
-        A name or a line from a file, a path, or anything else that ``str`` takes.
-
-    Returns
-    -------
-    str
-        The text with control characters, line ends, marks that change the direction of writing, and bytes that
-        are no text as in Python's string literals.
+    Control characters, line ends, marks that change the direction of writing, and bytes that are no text become what
+    they are in Python's string literals.
 
     Examples
     --------

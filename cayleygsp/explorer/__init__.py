@@ -4,13 +4,12 @@ r"""An interactive page for the zoom of a Cayley filter: the graph, its frequenc
 the page computes the terms :math:`T_k(\tilde\Delta)\delta_m` of the vertex that is clicked by the recurrence of the
 engine, keeps them, and sums them with new coefficients whenever zoom or filter change.
 
-``packing``, ``spectrum``, ``layout`` and ``presets`` make the numbers, ``content`` collects them, ``rendering`` puts
-them into the page. In the folder ``page``, ``numbers.js`` computes and knows nothing of the page, ``words.js``
-says what the numbers mean, ``pictures.js`` draws, and ``explorer.js`` has the controls.
+``content`` collects the numbers, ``layout`` places vertices without coordinates, ``rendering`` puts all into the page.
+In the folder ``page``, ``numbers.js`` computes and knows nothing of the page, ``words.js`` says what the numbers mean,
+``pictures.js`` draws, and ``explorer.js`` has the controls.
 """
 
 from cayleygsp.explorer.content import NamedFilter
-from cayleygsp.explorer.presets import PRESETS, preset_coefficients
 from cayleygsp.explorer.rendering import explorer_page, write_explorer
 
-__all__ = ["PRESETS", "NamedFilter", "explorer_page", "preset_coefficients", "write_explorer"]
+__all__ = ["NamedFilter", "explorer_page", "write_explorer"]

@@ -1,4 +1,4 @@
-"""The content of a page: the graph, its frequencies, filters, and the state at the start."""
+"""The content of a page: the graph, its frequencies, filters to start from, and the state at the start."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 
 from cayleygsp._text import printable
-from cayleygsp._typing import Array, ArrayLike, FloatArray
+from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
 from cayleygsp._validation import check_integer, check_positive, check_vertex
 from cayleygsp.bounds.contraction import row_rounding
 from cayleygsp.density import lowest_frequencies
 from cayleygsp.explorer.layout import force_layout
-from cayleygsp.explorer.presets import PRESETS, preset_coefficients
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.report.frequencies import find_frequencies
+from cayleygsp.responses.basis import basis_coefficients, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 # What a page of at most five megabytes, and a browser that redraws it many times per second, can carry.
@@ -34,6 +34,30 @@ ZOOM_RANGE, MOST_ZOOM = (0.1, 1e4), 1e6
 
 # Characters of a label that are kept, and of all labels together.
 _LABEL_LENGTH, _LABELS_LENGTH = 40, 400_000
+
+# All frequencies of graphs up to this size are computed, in time that grows with its cube: some seconds.
+MOST_DENSE = 3000
+
+# How many of the lowest frequencies stand out on the page; the first is zero.
+_MARKED = 15
+
+# Of others, so many of the lowest, and points for equal shares of the rest.
+_LOWEST, _POINTS = 40, 960
+
+# What each preset is, in the order in which they are shown.
+PRESETS = {
+    "low": "low pass, below λ = 1/h",
+    "band": "band pass, around λ = 1/h",
+    "high": "high pass, above λ = 1/h",
+    "heat": "heat, exp(−hλ)",
+}
+
+# Where the ideal low, band and high pass are 1, as angles.
+_PASSES = {"low": (0.0, np.pi / 2), "band": (np.pi / 3, 2 * np.pi / 3), "high": (np.pi / 2, np.pi)}
+
+# Points of the half circle at which heat is fitted, and the weight of the coefficients' own size: over half a circle
+# the functions are nearly dependent.
+_FITTED_POINTS, _RIDGE = 512, 1e-3
 
 
 @dataclass(frozen=True)
@@ -58,64 +82,40 @@ class NamedFilter:
     polynomial: CayleyPolynomial
 
 
-@dataclass(frozen=True)
-class Start:
-    """What a page shows when it is opened without a fragment; None: something that suits the graph.
-
-    Attributes
-    ----------
-    vertex : int, optional
-        Where the impulse is.
-    zoom : float, optional
-        h > 0.
-    order : int
-        Of the preset.
-    """
-
-    vertex: int | None = None
-    zoom: float | None = None
-    order: int = 8
-
-
 def page_content(
     graph: Graph,
     L: Laplacian,
     filters: Sequence[NamedFilter],
-    start: Start,
+    vertex: int | None,
+    zoom: float | None,
+    order: int,
     rng: np.random.Generator | int | None,
 ) -> dict[str, Any]:
-    """Return the content of the page, ready for JSON.
-
-    Parameters
-    ----------
-    graph : Graph
-        Coordinates, labels and name.
-    L : Laplacian
-        Of the same vertices.
-    filters : sequence of NamedFilter
-        Filters of one's own; the first is shown at first.
-    start : Start
-        Where to start.
-    rng : numpy.random.Generator or int, optional
-        For layout and spectral density.
-    """
-    _check_size(L)
-    h = None if start.zoom is None else _check_zoom(start.zoom, L)
-    order = _check_order(start.order)
-    vertex = None if start.vertex is None else check_vertex(start.vertex, L.n_vertices)
+    """Return the content of the page, ready for JSON; vertex, zoom and order are what it shows at first."""
+    if L.n_vertices > MOST_VERTICES:
+        raise ValueError(f"`graph` must have at most {MOST_VERTICES:,} vertices for a page, got {L.n_vertices:,}")
+    if L.n_edges > MOST_EDGES:
+        raise ValueError(f"`graph` must have at most {MOST_EDGES:,} edges for a page, got {L.n_edges:,}")
+    h = None if zoom is None else _check_zoom(zoom, L)
+    order = check_integer(order, "order", at_least=1)
+    if order > PRESET_ORDERS:
+        raise ValueError(f"`order` must be at most {PRESET_ORDERS}, got {order}")
+    vertex = None if vertex is None else check_vertex(vertex, L.n_vertices)
     own = [_filter(one, L) for one in filters]
-    frequencies = shown_frequencies(L, rng)
+    lam = shown_frequencies(L, rng)
     coords = force_layout(graph.W, rng) if graph.coords is None else graph.coords[:, :2]
+    low, high = (h_lmax / (L.lmax or 1.0) for h_lmax in ZOOM_RANGE)
     if h is None:
-        h = own[0]["zoom"] if own else _within(_zoom_range(L), frequencies.start_zoom)
-    zooms = [h, *(one["zoom"] for one in own), *_zoom_range(L)]
+        h = own[0]["zoom"] if own else min(max(_start_zoom(lam, L.lmax), low), high)
+    zooms = [h, *(one["zoom"] for one in own), low, high]
+    certificate = "exact" if lam.size == L.n_vertices else "estimated"
     return {
         "name": graph.name,
         "laplacian": _laplacian(L),
         "places": _places(coords),
         "labels": _labels(graph),
-        "frequencies": _frequencies(frequencies),
-        "presets": {name: _preset(name, words) for name, words in PRESETS.items()},
+        "frequencies": {"values": packed(lam.astype(np.float32)), "certificate": certificate},
+        "presets": {name: {"words": words} | _preset(name) for name, words in PRESETS.items()},
         "filters": own,
         "zooms": [min(zooms), max(zooms)],
         "start": {
@@ -125,21 +125,6 @@ def page_content(
             "filter": "own:0" if own else "low",
         },
     }
-
-
-def _check_size(L: Laplacian) -> None:
-    """Reject a graph that is too large for a page."""
-    if L.n_vertices > MOST_VERTICES:
-        raise ValueError(f"`graph` must have at most {MOST_VERTICES:,} vertices for a page, got {L.n_vertices:,}")
-    if L.n_edges > MOST_EDGES:
-        raise ValueError(f"`graph` must have at most {MOST_EDGES:,} edges for a page, got {L.n_edges:,}")
-
-
-def _check_order(order: int) -> int:
-    r = check_integer(order, "order", at_least=1)
-    if r > PRESET_ORDERS:
-        raise ValueError(f"`order` must be at most {PRESET_ORDERS}, got {r}")
-    return r
 
 
 def _check_zoom(zoom: float, L: Laplacian) -> float:
@@ -164,13 +149,44 @@ def _filter(one: NamedFilter, L: Laplacian) -> dict[str, Any]:
     }
 
 
-def _preset(name: str, words: str) -> dict[str, Any]:
-    all_orders = [preset_coefficients(name, r) for r in range(1, PRESET_ORDERS + 1)]
-    return {
-        "words": words,
-        "real": [c.real.round(9).tolist() for c in all_orders],
-        "imag": [c.imag.round(9).tolist() for c in all_orders],
-    }
+def _preset(name: str) -> dict[str, Any]:
+    all_orders = [preset_coefficients(name, r).round(9) for r in range(1, PRESET_ORDERS + 1)]
+    return {"real": [c.real.tolist() for c in all_orders], "imag": [c.imag.tolist() for c in all_orders]}
+
+
+def preset_coefficients(name: str, r: int) -> ComplexArray:
+    r"""Return the coefficients of one of the explorer's filters, for :class:`CayleyPolynomial` with any zoom.
+
+    They are functions of the angle on the half circle: with :math:`h\lambda = \tan(\varphi/2)`, :math:`\varphi` from 0
+    to π is the way along it from frequency zero to infinity, and :math:`\lambda = 1/h` is halfway. Low, band and high
+    pass are the Fourier series of the ideal ones, damped by Jackson's kernel: it is positive, so that no response
+    leaves [0, 1]. The band pass is divided by its value at the middle. Heat is fitted by least squares.
+    """
+    if name == "heat":
+        return _heat(r)
+    c = _damped_pass(*_PASSES[name], r)
+    # at hλ = 1 the transform is -i, and coefficients are real
+    middle = float(c[0] + 2 * (c[1:] * np.cos(np.arange(1, r + 1) * np.pi / 2)).sum())
+    return (c / middle if name == "band" else c).astype(np.complex128)
+
+
+def _damped_pass(first: float, last: float, r: int) -> FloatArray:
+    """Return real coefficients of the even function that is 1 between two angles, damped by Jackson's kernel."""
+    j = np.arange(1, r + 1)
+    step = np.pi / (r + 2)
+    damping = ((r + 2 - j) * np.cos(j * step) + np.sin(j * step) / np.tan(step)) / (r + 2)
+    fourier = (np.sin(j * last) - np.sin(j * first)) / (np.pi * j)
+    # C = exp(i (φ - π)): every other power changes its sign
+    return np.append((last - first) / np.pi, (-1.0) ** j * fourier * damping)
+
+
+def _heat(r: int) -> ComplexArray:
+    """Return the fit to exp(-x) that is best in the mean over the half circle."""
+    x = np.tan((np.arange(_FITTED_POINTS) + 0.5) * (np.pi / (2 * _FITTED_POINTS)))
+    A = power_basis(r, x)
+    A = np.vstack([A, _RIDGE * np.eye(A.shape[1])])
+    target = np.append(np.exp(-x), np.zeros(A.shape[1]))
+    return basis_coefficients(np.linalg.lstsq(A, target, rcond=None)[0])
 
 
 def _laplacian(L: Laplacian) -> dict[str, Any]:
@@ -210,19 +226,6 @@ def _labels(graph: Graph) -> list[str] | None:
     return labels if sum(map(len, labels)) <= _LABELS_LENGTH else None
 
 
-def _frequencies(frequencies: ShownFrequencies) -> dict[str, Any]:
-    return {"values": packed(frequencies.values.astype(np.float32)), "certificate": frequencies.certificate}
-
-
-def _zoom_range(L: Laplacian) -> tuple[float, float]:
-    low, high = ZOOM_RANGE
-    return low / (L.lmax or 1.0), high / (L.lmax or 1.0)
-
-
-def _within(limits: tuple[float, float], value: float) -> float:
-    return min(max(value, limits[0]), limits[1])
-
-
 def _middle_vertex(L: Laplacian, coords: FloatArray) -> int:
     """Return the vertex of the largest component that is drawn nearest to the middle of it."""
     own = np.flatnonzero(L.components == np.bincount(L.components).argmax())
@@ -230,66 +233,20 @@ def _middle_vertex(L: Laplacian, coords: FloatArray) -> int:
     return int(own[distance.argmin()])
 
 
-# All frequencies of graphs up to this size are computed, in time that grows with its cube: some seconds.
-MOST_DENSE = 3000
-
-# How many of the lowest frequencies stand out on the page; the first is zero.
-_MARKED = 15
-
-# Of others, so many of the lowest, and points for equal shares of the rest.
-_LOWEST, _POINTS = 40, 960
-
-
-@dataclass(frozen=True, eq=False)
-class ShownFrequencies:
-    """Frequencies to draw.
-
-    Attributes
-    ----------
-    values : numpy.ndarray
-        Ascending, not negative.
-    certificate : {"exact", "estimated"}
-        Whether they are all eigenvalues, or the lowest ones and then one for each of equal shares of the others,
-        estimated from the spectral density.
-    start_zoom : float
-        The zoom that gives half of the half circle to the lowest 15 frequencies, or to half of them if they are few.
-    """
-
-    values: FloatArray
-    certificate: Literal["exact", "estimated"]
-    start_zoom: float
-
-
-def shown_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None) -> ShownFrequencies:
-    """Return the eigenvalues of a small graph, an estimate of those of another.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    rng : numpy.random.Generator or int, optional
-        For the probes of the estimate.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.explorer.content import shown_frequencies
-    >>> shown_frequencies(cg.laplacian(cg.gallery.ring(8))).values.round(2)
-    array([0.  , 0.59, 0.59, 2.  , 2.  , 3.41, 3.41, 4.  ])
-    """
+def shown_frequencies(L: Laplacian, rng: np.random.Generator | int | None = None) -> FloatArray:
+    """Return all eigenvalues of a small graph, of another the lowest and an estimate for equal shares of the rest."""
     if L.has_eigenbasis or L.n_vertices <= MOST_DENSE:
         # eigenvalues alone take a fraction of the time of the basis
         lam = L.eigenvalues if L.has_eigenbasis else linalg.eigvalsh(L.matrix.toarray(), overwrite_a=True)
-        lam = np.maximum(lam, 0.0)
-    else:
-        frequencies = find_frequencies(L, rng)
-        lowest = lowest_frequencies(L, _LOWEST, rng)[0]
-        shares = (_LOWEST + (np.arange(_POINTS) + 0.5) * (L.n_vertices - _LOWEST) / _POINTS) / L.n_vertices
-        lam = np.append(lowest, np.maximum(frequencies.at_shares(shares), lowest[-1]))
-    return ShownFrequencies(lam, "exact" if lam.size == L.n_vertices else "estimated", _start_zoom(lam, L.lmax))
+        return np.maximum(lam, 0.0)
+    frequencies = find_frequencies(L, rng)
+    lowest = lowest_frequencies(L, _LOWEST, rng)[0]
+    shares = (_LOWEST + (np.arange(_POINTS) + 0.5) * (L.n_vertices - _LOWEST) / _POINTS) / L.n_vertices
+    return np.append(lowest, np.maximum(frequencies.at_shares(shares), lowest[-1]))
 
 
 def _start_zoom(lam: FloatArray, lmax: float) -> float:
+    """Return the zoom that gives half of the half circle to the lowest 15 frequencies, or to half of them if few."""
     positive = lam[lam > 1e-9 * lmax]
     return 1 / float(positive[min(_MARKED - 2, positive.size // 2)]) if positive.size else 1.0
 
@@ -297,53 +254,23 @@ def _start_zoom(lam: FloatArray, lmax: float) -> float:
 def packed(values: ArrayLike) -> dict[str, Any]:
     """Return an array as a type, a length and base64 text; one that is constant as its value.
 
-    Parameters
-    ----------
-    values : array_like, shape (m,)
-        Whole numbers that are not negative, or real ones.
-
-    Returns
-    -------
-    dict
-        ``type`` is one of "constant", "uint16", "uint32", "float32", "float64": the narrowest that loses nothing.
-
-    Examples
-    --------
-    >>> from cayleygsp.explorer.content import packed
-    >>> packed([1, 2, 3])
-    {'type': 'uint16', 'length': 3, 'data': 'AQACAAMA'}
-    >>> packed([0.5, 0.5])
-    {'type': 'constant', 'length': 2, 'data': 0.5}
+    Whole numbers that are not negative become uint16 or uint32, real ones float32 or float64: the narrowest that loses
+    nothing.
     """
     array = np.asarray(values)
     if array.size and (array == array[0]).all():
         return {"type": "constant", "length": array.size, "data": array[0].item()}
-    narrow = _narrowest(array)
+    if array.dtype.kind in "ui":
+        narrow: Array = array.astype(np.uint16 if array.max(initial=0) < 2**16 else np.uint32)
+    else:
+        with np.errstate(over="ignore"):
+            narrow = array.astype(np.float32)
+        narrow = narrow if (narrow == array).all() else array.astype(np.float64)
     data = base64.b64encode(narrow.astype(narrow.dtype.newbyteorder("<")).tobytes()).decode("ascii")
     return {"type": narrow.dtype.name, "length": array.size, "data": data}
 
 
-def _narrowest(array: Array) -> Array:
-    if array.dtype.kind in "ui":
-        return array.astype(np.uint16 if array.max(initial=0) < 2**16 else np.uint32)
-    with np.errstate(over="ignore"):
-        single = array.astype(np.float32)
-    return single if (single == array).all() else array.astype(np.float64)
-
-
 def script_json(content: Any) -> str:
-    r"""Return JSON that may stand within a script element: no text in it can end the element or begin another.
-
-    Parameters
-    ----------
-    content : object
-        What :mod:`json` takes; all numbers finite.
-
-    Examples
-    --------
-    >>> from cayleygsp.explorer.content import script_json
-    >>> print(script_json("</script>"))
-    "\u003c/script\u003e"
-    """
+    """Return JSON that may stand within a script element: no text in it can end the element or begin another."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -22,24 +22,8 @@ _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 def force_layout(W: sparse.csr_array, rng: np.random.Generator | int | None = None) -> FloatArray:
     """Return positions of the vertices of a graph; components lie apart, the largest in the middle.
 
-    Parameters
-    ----------
-    W : scipy.sparse.csr_array, shape (n, n)
-        Symmetric; weights do not count.
-    rng : numpy.random.Generator or int, optional
-        Moves apart what would lie upon each other.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, 2)
-        About one vertex per unit of area.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.explorer.layout import force_layout
-    >>> force_layout(cg.gallery.grid(12).W, rng=0).shape
-    (144, 2)
+    Weights do not count, and there is about one vertex per unit of area; ``rng`` moves apart what would lie upon each
+    other.
     """
     n = W.shape[0]
     generator = np.random.default_rng(rng)

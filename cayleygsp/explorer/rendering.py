@@ -17,7 +17,7 @@ import numpy as np
 from cayleygsp._files import replace_files
 from cayleygsp._text import printable
 from cayleygsp._typing import GraphLike, LaplacianKind
-from cayleygsp.explorer.content import NamedFilter, Start, page_content, script_json
+from cayleygsp.explorer.content import NamedFilter, page_content, script_json
 from cayleygsp.graph import Graph
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as make_laplacian
@@ -50,7 +50,7 @@ def explorer_page(
     laplacian : Laplacian or {"combinatorial", "normalized"}, optional
         Its Laplacian, or which one to make, see :func:`cayleygsp.laplacian`.
     filters : sequence of NamedFilter
-        Filters of one's own, shown before the presets.
+        User filters, listed before the presets; the first is selected initially.
     vertex : int, optional
         Where the impulse is at first; by default in the middle of the drawing.
     zoom : float, optional
@@ -85,9 +85,9 @@ def explorer_page(
     G = graph if isinstance(graph, Graph) else _as_graph(graph, L)
     if G.n_vertices != L.n_vertices:
         raise ValueError(f"`laplacian` must have {G.n_vertices} vertices as the graph, got {L.n_vertices}")
-    content = page_content(G, L, filters, Start(vertex, zoom, order), rng)
+    content = page_content(G, L, filters, vertex, zoom, order, rng)
     content["name"] = printable(content["name"] or "A graph")
-    style, script = _read("style.css"), _joined_scripts()
+    style, script = _read("style.css"), "\n".join(['"use strict";', *map(_read, _SCRIPTS)])
     parts = {
         "title": escape(content["name"]),
         # nothing is fetched and nothing runs but these two, whatever a graph is called
@@ -105,16 +105,9 @@ def write_explorer(path: str | os.PathLike[str], graph: GraphLike, **options: An
     Parameters
     ----------
     path : str or os.PathLike
-        Where to.
-    graph : graph-like
+        Where to; it is returned as a path.
+    graph, **options
         As of :func:`explorer_page`.
-    **options
-        All others of :func:`explorer_page`.
-
-    Returns
-    -------
-    pathlib.Path
-        The file.
 
     Examples
     --------
@@ -137,10 +130,6 @@ def _as_graph(graph: GraphLike, L: Laplacian) -> Graph:
     coords, name = getattr(graph, "coords", None), getattr(graph, "name", "")
     drawable = isinstance(coords, np.ndarray) and coords.ndim == 2 and coords.shape[1] in (2, 3)
     return Graph(W, coords=coords if drawable else None, name=name if isinstance(name, str) else "")
-
-
-def _joined_scripts() -> str:
-    return '"use strict";\n' + "\n".join(_read(name) for name in _SCRIPTS)
 
 
 def _read(name: str) -> str:

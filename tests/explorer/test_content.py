@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cayleygsp as cg
-from cayleygsp.explorer.content import packed, script_json, shown_frequencies
+from cayleygsp.explorer.content import packed, page_content, script_json, shown_frequencies
 
 
 def unpacked(box):
@@ -50,21 +50,24 @@ def test_json_in_a_script_has_no_sign_of_markup_and_says_the_same(text):
 
 
 def test_the_page_starts_with_the_lowest_frequencies_on_half_of_the_half_circle():
-    L = cg.laplacian(cg.gallery.communities(rng=0))
-    frequencies = shown_frequencies(L)
-    assert frequencies.certificate == "exact"
-    np.testing.assert_allclose(frequencies.values, np.linalg.eigvalsh(L.matrix.toarray()).clip(0), atol=1e-10)
-    assert cg.zoom.angles(frequencies.values[14:15], frequencies.start_zoom)[0] == pytest.approx(-np.pi / 2)
+    graph = cg.gallery.communities(rng=0)
+    L = cg.laplacian(graph)
+    lam = shown_frequencies(L)
+    np.testing.assert_allclose(lam, np.linalg.eigvalsh(L.matrix.toarray()).clip(0), atol=1e-10)
+    told = page_content(graph, L, (), None, None, 8, 0)
+    assert told["frequencies"]["certificate"] == "exact"
+    assert cg.zoom.angles(lam[14:15], told["start"]["zoom"])[0] == pytest.approx(-np.pi / 2)
 
 
 def test_frequencies_of_large_graphs_are_estimated(monkeypatch):
     monkeypatch.setattr("cayleygsp.explorer.content.MOST_DENSE", 100)
     monkeypatch.setattr("cayleygsp.report.frequencies.DENSE_VERTICES", 100)
-    L = cg.laplacian(cg.gallery.grid(30))
+    graph = cg.gallery.grid(30)
+    L = cg.laplacian(graph)
     lam = np.linalg.eigvalsh(L.matrix.toarray())
-    frequencies = shown_frequencies(L, rng=0)
-    assert frequencies.certificate == "estimated"
-    assert (np.diff(frequencies.values) >= 0).all()
-    np.testing.assert_allclose(frequencies.values[:20], lam[:20], atol=1e-3)
-    quantiles = np.quantile(frequencies.values[40:], [0.25, 0.5, 0.75])
+    shown = shown_frequencies(L, rng=0)
+    assert page_content(graph, L, (), None, None, 8, 0)["frequencies"]["certificate"] == "estimated"
+    assert (np.diff(shown) >= 0).all()
+    np.testing.assert_allclose(shown[:20], lam[:20], atol=1e-3)
+    quantiles = np.quantile(shown[40:], [0.25, 0.5, 0.75])
     np.testing.assert_allclose(quantiles, np.quantile(lam[40:], [0.25, 0.5, 0.75]), atol=0.15)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cayleygsp as cg
-from cayleygsp.explorer import PRESETS, preset_coefficients
+from cayleygsp.explorer.content import preset_coefficients
 
 ORDERS = (1, 2, 5, 8, 16)
 
@@ -46,11 +46,3 @@ def test_heat_is_fitted_better_the_higher_the_order():
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < 0.01
     assert max(np.abs(preset_coefficients("heat", order)).max() for order in ORDERS) < 1
-
-
-def test_wrong_presets_are_named():
-    with pytest.raises(ValueError, match=r"`name` must be .*low.*got 'mexican'"):
-        preset_coefficients("mexican", 3)
-    with pytest.raises(ValueError, match="`order` must be at least 1, got 0"):
-        preset_coefficients("low", 0)
-    assert set(PRESETS) == {"low", "band", "high", "heat"}
