@@ -37,26 +37,11 @@ def _step_and_dot_rows(  # type: ignore[no-untyped-def]
     """Do what :func:`step_scaled_rows` does, and add factor * <other_i, t_j> to every entry (i, j)."""
     indptr, indices, weights, on_diagonal, off, scale = graph
     for i in range(first, last):
-        begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
+        p, q = np.int64(indptr[i]), np.int64(indptr[i + 1])
         w1 = step_factor * scale[i] * off
         w2 = step_factor * (scale[i] * on_diagonal[i]) - step_factor
         step_and_dot_row(
-            np.int64(i),
-            begin,
-            end,
-            indices,
-            weights,
-            w1,
-            w2,
-            -minus,
-            t,
-            t_old,
-            out,
-            add,
-            other,
-            factor,
-            entries,
-            diagonal,
+            np.int64(i), p, q, indices, weights, w1, w2, -minus, t, t_old, out, add, other, factor, entries, diagonal
         )
 
 
@@ -135,18 +120,9 @@ def _descend(  # type: ignore[no-untyped-def]
 
 
 def ascend(graph: tuple[Any, ...], k0: int, size: int, t: Array, limit: int | None = None) -> None:
-    """Set slots 2 ... size + 1 of t to the degrees k0 ... k0 + size - 1 of the recurrence.
+    """Set slots 2 ... size + 1 of t, shape (n, width) each, to the degrees k0 ... k0 + size - 1 of the recurrence.
 
-    Parameters
-    ----------
-    graph : tuple
-        The scaled matrix.
-    k0, size : int
-        The first degree, and how many.
-    t : ndarray, shape (size + 2 or more, n, width)
-        The two degrees before stand in slots 0 and 1; degree 0 itself in slot 2.
-    limit : int, optional
-        Threads at most.
+    The two degrees before stand in slots 0 and 1; degree 0 itself in slot 2. ``limit`` is how many threads at most.
     """
     chunks, shared = _share(graph, t, size, limit)
     run(_ascend, graph, chunks, k0, t, **shared)
@@ -170,27 +146,16 @@ def descend(
 ) -> None:
     """Run Clenshaw's rule down from degree k0 + size - 1 to k0, and add up the gradient in the matrix.
 
-    Parameters
-    ----------
-    graph, other : tuple
-        The matrix of Clenshaw's rule, and the matrix of the terms, its transposed.
-    k0, size, top : int
-        The last degree, how many, and the highest degree of the whole series.
-    u : ndarray, shape (size + 2 or more, n, width)
-        What is added at each degree, then the two sums before; replaced by the sums.
-    t : ndarray or None
-        The terms, or None if no gradient is wanted. If ``backwards``, degree k0 + q in slot q + 1: the degrees
-        k0 + size - 1 and k0 + size are there (at the top, the one below), and those down to k0 - 1 are put in their
-        slots; else as :func:`ascend` left them.
-    first_is_u : bool
-        Whether entry (i, j) gets the product of row i of u with row j of t, in the rows of ``other``; else that of row
-        i of t with row j of u, in the rows of ``graph``.
-    tied : bool
-        Give the entries (i, j) and (j, i) the mean of the two; only for symmetric matrices.
-    entries, diagonal : ndarray
-        Sums for each entry, in double precision, and for the diagonal.
-    limit : int, optional
-        Threads at most.
+    ``graph`` is the matrix of Clenshaw's rule, ``other`` that of the terms, its transposed; ``top`` is the highest
+    degree of the whole series. In u stands what is added at each degree, then the two sums before; it is replaced by
+    the sums.
+
+    With terms t, sums for each entry are added to ``entries``, in double precision, and to ``diagonal``. If
+    ``backwards``, degree k0 + q of the terms is in slot q + 1: the degrees k0 + size - 1 and k0 + size are there (at
+    the top, the one below), and those down to k0 - 1 are put in their slots; else they are as :func:`ascend` left
+    them. Entry (i, j) gets the product of row i of u with row j of t, in the rows of ``other``, if ``first_is_u``; else
+    that of row i of t with row j of u, in the rows of ``graph``. ``tied`` gives (i, j) and (j, i) the mean of the two,
+    only for symmetric matrices.
     """
     chunks, shared = _share(graph, u, size, limit)
     nothing = np.empty(0)

@@ -11,28 +11,20 @@ from cayleygsp._rounding import rounded_up
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.engine.compiling import compiled
 
-# What is wrong with edges.
-OUT_OF_RANGE, NOT_FINITE, NEGATIVE, TWO_GRAPHS = 1, 2, 3, 4
+# What edges may have: a negative weight, which leaves the rest right, or a fault that leaves nothing.
+NEGATIVE, FAULTY = 1, 2
 
 # How entries are normalized.
 PLAIN, SYMMETRIC, RANDOM_WALK = 0, 1, 2
 
 
 class EdgeRows(NamedTuple):
-    """Edges as the rows of a Laplacian.
+    """Edges as the rows of a Laplacian: those that end at a vertex, with where they begin and their weights.
 
-    Attributes
-    ----------
-    fault : int
-        What is wrong with the edges; 0 if nothing is. A negative weight leaves the rest right.
-    asymmetry : float
-        The largest relative difference between the sums of a random vector over the edges that end and that begin at
-        a vertex: rounding for a symmetric matrix.
-    indptr, indices, values : ndarray
-        The rows: edges that end at a vertex, with where they begin and their weights, divided by degrees as ``kind``
-        says. Self-loops stay as entries of value zero.
-    diagonal, degrees : ndarray, shape (n,)
-        The diagonal of the Laplacian, and the sums of the weights of the edges that begin at a vertex.
+    Weights are divided by ``degrees``, sums over the edges that begin at a vertex; self-loops stay as entries of value
+    zero. ``diagonal`` is that of the Laplacian. ``fault`` is :data:`FAULTY` if an index is out of range, a weight is
+    not finite or an edge joins two graphs. ``asymmetry`` is the largest relative difference between the sums of a
+    random vector over the edges that end and that begin at a vertex: rounding for a symmetric matrix.
     """
 
     fault: int
@@ -43,32 +35,16 @@ class EdgeRows(NamedTuple):
     diagonal: FloatArray
     degrees: FloatArray
 
-    @property
-    def matrix(self) -> tuple[Array, Array, FloatArray, FloatArray]:
-        """The Laplacian: indptr, indices, values and diagonal."""
-        return self.indptr, self.indices, self.values, self.diagonal
-
 
 def rows_of_edges(
     sources: Array, targets: Array, weights: FloatArray, n: int, graphs: Array, *, kind: int, keep_loops: bool
 ) -> EdgeRows:
     """Sort edges by the vertex where they end, and normalize them.
 
-    Parameters
-    ----------
-    sources, targets : ndarray of int64, shape (n_edges,)
-        Where edges begin and end.
-    weights : ndarray, shape (n_edges,) or (0,)
-        Their weights; none stands for ones.
-    n : int
-        Number of vertices.
-    graphs : ndarray of int64, shape (n,) or (0,)
-        The graph of each vertex; none stands for one graph.
-    kind : int
-        :data:`PLAIN` weights, divided by the roots of the degrees of both ends (:data:`SYMMETRIC`), or by the degree of
-        where the edge begins (:data:`RANDOM_WALK`).
-    keep_loops : bool
-        Whether self-loops count in the degrees; without them, a normalized diagonal is 1 everywhere.
+    No ``weights`` (shape (0,)) stand for ones, no ``graphs``, the numbers of the vertices' graphs, for one graph. A
+    ``kind`` of :data:`SYMMETRIC` divides by the roots of the degrees of both ends, :data:`RANDOM_WALK` by the degree of
+    where the edge begins. Self-loops count in the degrees with ``keep_loops``; without, a normalized diagonal is 1
+    everywhere.
     """
     n_edges = sources.shape[0]
     whole = np.int32 if max(n_edges, n) < 2**31 else np.int64
@@ -76,7 +52,7 @@ def rows_of_edges(
     degrees, loops, diagonal = np.zeros(n), np.zeros(n), np.empty(n)
     fault = _sort(sources, targets, weights, graphs, indptr, indices, values, loops)
     asymmetry = np.inf
-    if fault in (0, NEGATIVE):
+    if fault != FAULTY:
         asymmetry = _add_up(indptr, indices, values, degrees)
         _normalize(kind, keep_loops, indptr, indices, values, degrees, loops, diagonal)
     return EdgeRows(fault, asymmetry, indptr, indices, values, diagonal, degrees)
@@ -90,10 +66,8 @@ def _sort(sources, targets, weights, graphs, indptr, indices, values, loops):  #
     fault = 0
     for e in range(n_edges):
         s, t = sources[e], targets[e]
-        if s < 0 or s >= n or t < 0 or t >= n:
-            return OUT_OF_RANGE
-        if many and graphs[s] != graphs[t]:
-            fault = TWO_GRAPHS
+        if s < 0 or s >= n or t < 0 or t >= n or (many and graphs[s] != graphs[t]):
+            return FAULTY
         indptr[t + 1] += 1
     place = np.empty(n, np.int64)
     for i in range(n):
@@ -103,8 +77,8 @@ def _sort(sources, targets, weights, graphs, indptr, indices, values, loops):  #
         s, t = sources[e], targets[e]
         w = np.float64(weights[e]) if weighted else 1.0
         if not np.isfinite(w):
-            return NOT_FINITE
-        if w < 0 and fault == 0:
+            return FAULTY
+        if w < 0:
             fault = NEGATIVE
         p = place[t]
         place[t] = p + 1
@@ -175,38 +149,16 @@ def _normalize(kind, keep_loops, indptr, indices, values, degrees, loops, diagon
             values[p] = values[p] * unit * (f * factor[i] if kind == SYMMETRIC else f)
 
 
-def largest_per_graph(values: FloatArray, graphs: Array) -> FloatArray:
-    """Return for each vertex the largest value, not below zero, in its graph (numbered without gaps)."""
-    if graphs.shape[0] == 0:
-        return np.full(values.shape, max(values.max(initial=0.0), 0.0))
-    top = np.zeros(values.shape[0])
-    np.maximum.at(top, graphs, values)
-    return top[graphs]
-
-
 def guaranteed_bound(
     indptr: Array, indices: Array, values: FloatArray, diagonal: FloatArray, graphs: Array, steps: int
 ) -> FloatArray:
-    """Bound the spectrum of D - W for each vertex's graph: max of (Qx)_i / x_i, Q = D + W, by power steps.
+    """Bound the spectrum of D - W for each vertex's graph, D and W not negative.
 
-    Parameters
-    ----------
-    indptr, indices, values : ndarray
-        W by rows, not negative.
-    diagonal : ndarray, shape (n,)
-        D.
-    graphs : ndarray of int64, shape (n,) or (0,)
-        The graph of each vertex, numbered without gaps; none stands for one graph.
-    steps : int
-        Power steps.
+    The bound is max of (Qx)_i / x_i, Q = D + W, of an x that power steps improve. ``graphs`` are numbered below n.
     """
-    n = diagonal.shape[0]
-    if n == 0:
-        return np.zeros(0)
-    longest = int(np.diff(indptr).max())
-    label = graphs if graphs.shape[0] else np.zeros(n, np.int64)
-    best = _power_steps(indptr, indices, values, diagonal, label, int(label.max()) + 1, steps)
-    return rounded_up(best, longest)[label]
+    n_graphs = int(graphs.max(initial=0)) + 1
+    best = _power_steps(indptr, indices, values, diagonal, graphs, n_graphs, steps)
+    return np.asarray(rounded_up(best, int(np.diff(indptr).max(initial=0)))[graphs])
 
 
 @compiled()
@@ -214,30 +166,27 @@ def _power_steps(indptr, indices, values, diagonal, graphs, n_graphs, steps):  #
     n = diagonal.shape[0]
     best, top, ratio = np.zeros(n_graphs), np.empty(n_graphs), np.empty(n_graphs)
     usable = np.ones(n_graphs, np.bool_)
-    x, Qx = np.ones(n), np.ones(n)
+    x, Qx = np.empty(n), np.empty(n)
     for i in range(n):
         best[graphs[i]] = max(best[graphs[i]], 2 * diagonal[i])  # by Gershgorin
-        if diagonal[i] > 0:
-            x[i] = diagonal[i]
+        x[i] = diagonal[i]  # zero where there are no edges, and so it stays
     for _ in range(steps):
         top[:] = 0
         ratio[:] = 0
         for i in range(n):
-            if diagonal[i] > 0:
-                top[graphs[i]] = max(top[graphs[i]], x[i])
+            top[graphs[i]] = max(top[graphs[i]], x[i])
         for i in range(n):
             if diagonal[i] > 0:
                 x[i] /= top[graphs[i]]
                 if not x[i] > 1e-200:
                     usable[graphs[i]] = False  # a graph in which a number underflows keeps the bound that it has
         for i in range(n):
-            if diagonal[i] > 0:
-                total = diagonal[i] * x[i]
-                for p in range(indptr[i], indptr[i + 1]):
-                    total += values[p] * x[indices[p]]
-                Qx[i] = total
-                if x[i] > 0:
-                    ratio[graphs[i]] = max(ratio[graphs[i]], total / x[i])
+            total = diagonal[i] * x[i]
+            for p in range(indptr[i], indptr[i + 1]):
+                total += values[p] * x[indices[p]]
+            Qx[i] = total
+            if x[i] > 0:
+                ratio[graphs[i]] = max(ratio[graphs[i]], total / x[i])
         for g in range(n_graphs):
             if usable[g] and ratio[g] < best[g]:
                 best[g] = ratio[g]
@@ -245,27 +194,15 @@ def _power_steps(indptr, indices, values, diagonal, graphs, n_graphs, steps):  #
     return best
 
 
-def consecutive(labels: Array) -> Array:
-    """Return labels numbered from zero without gaps, in the order of their values."""
-    if labels.shape[0] == 0:
-        return labels
-    steps = np.diff(labels)
-    if (steps >= 0).all():
-        return np.append(0, np.cumsum(steps > 0))
-    return np.asarray(np.unique(labels, return_inverse=True)[1])
-
-
 def rayleigh_bound(
     indptr: Array, indices: Array, values: FloatArray, diagonal: FloatArray, graphs: Array, steps: int = 16
 ) -> FloatArray:
-    """Bound the largest eigenvalue of a symmetric matrix from below, for each vertex's graph, by Rayleigh quotients.
+    """Bound the largest eigenvalue of a symmetric D - W from below, for each vertex's graph, by Rayleigh quotients.
 
-    Parameters are those of :func:`guaranteed_bound`; W may be negative, and power steps start from a random vector.
+    Power steps start from a random vector; ``graphs`` are those of :func:`guaranteed_bound`.
     """
-    n = diagonal.shape[0]
-    label = graphs if graphs.shape[0] else np.zeros(n, np.int64)
-    lower = _rayleigh(indptr, indices, values, diagonal, label, int(label.max(initial=0)) + 1, steps)
-    return np.asarray(lower[label])
+    n_graphs = int(graphs.max(initial=0)) + 1
+    return np.asarray(_rayleigh(indptr, indices, values, diagonal, graphs, n_graphs, steps)[graphs])
 
 
 @compiled()

@@ -12,12 +12,8 @@ from cayleygsp.engine.compiling import UNCOUNTED, compiled
 def max_of_groups(x: Array, starts: Array, y: Array, which: Array) -> None:
     """Set y[:, g] to the maximum of x[:, starts[g]:starts[g + 1]], and which to its place in the group, the first one.
 
-    Parameters
-    ----------
-    x, y, which : ndarray, shapes (m, n, width), (m, n_groups, width) and the same
-        Numbers, their maxima, and places as bytes. What is not a number is larger than all others.
-    starts : ndarray, shape (n_groups + 1,)
-        First rows of the groups, and their end; no group is empty.
+    Blocks have the shapes (m, n, width) and (m, n_groups, width), places are bytes; no group is empty. What is not a
+    number is larger than all others.
     """
     width = x.shape[2]
     for b in range(x.shape[0]):

@@ -11,6 +11,7 @@ by differentiable operations (:func:`entries_of_edges`) where the weights of the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,7 @@ from cayleygsp.engine.edge_rows import (
     RANDOM_WALK,
     SYMMETRIC,
     EdgeRows,
-    consecutive,
     guaranteed_bound,
-    largest_per_graph,
     rayleigh_bound,
     rows_of_edges,
 )
@@ -53,6 +52,18 @@ UNDIRECTED = (
 )
 
 Rows = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+class Edges(NamedTuple):
+    """Checked edges, of constant weights (None for ones), and what is asked of their Laplacian."""
+
+    index: Tensor
+    weight: Tensor | None
+    n: int
+    normalization: str | None
+    batch: Tensor | None
+    given: Tensor | None
+    undirected: bool
 
 
 class Parts(NamedTuple):
@@ -87,7 +98,7 @@ class Parts(NamedTuple):
 
 
 def parts_of_edges(
-    edges: Any,
+    edge_index: Any,
     edge_weight: Tensor | None,
     num_nodes: int | None,
     normalization: str | None,
@@ -101,31 +112,25 @@ def parts_of_edges(
     Parameters are those of :meth:`cayleygsp.nn.GraphLaplacian.from_edge_index`. On the CPU wrong edges raise here; on
     other devices they do where the host next waits.
     """
-    edge_index, edge_weight, num_nodes = as_edges(edges, edge_weight, num_nodes)
-    edge_weight, n = check_edges(edge_index, edge_weight, num_nodes, batch)
-    given = None
-    if lambda_max is not None:
-        given = given_lmax(lambda_max, edge_index.new_empty((n,), dtype=torch.float64), batch)
+    edge_index, edge_weight, n = check_edges(edge_index, edge_weight, num_nodes, batch)
+    given = None if lambda_max is None else given_lmax(lambda_max, n, edge_index.device, batch)
     constant = None if edge_weight is None else edge_weight.detach()
-    arguments = edge_index, constant, n, normalization, batch, given, undirected
+    edges = Edges(edge_index, constant, n, normalization, batch, given, undirected)
     is_symmetric = undirected
     if torch.compiler.is_compiling():
-        rows = build_laplacian(*arguments)
+        indptr, indices, values, diagonal, lmax = build_laplacian(*edges)
     elif uses_loops(edge_index):
-        rows, is_symmetric = _by_loops(*arguments)
+        (indptr, indices, values, diagonal, lmax), is_symmetric = _by_loops(edges)
     else:
-        rows = _by_torch(*arguments)
+        indptr, indices, values, diagonal, lmax = _by_torch(edges)
     dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
-    if asks_for_gradient(edge_weight):
-        assert edge_weight is not None
-        indptr, indices, _, _, lmax = rows
-        ends = edge_index[0 if undirected else 1]
+    if edge_weight is not None and asks_for_gradient(edge_weight):
+        dtype, ends = torch.float64, edge_index[0 if undirected else 1]
         order = torch.argsort(ends, stable=True)
         values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order, undirected=undirected)
         if not undirected:
-            lmax = _twice_the_largest(values, diagonal, ends[order].long(), _numbered(batch))
-        rows, dtype = (indptr, indices, values, diagonal, lmax), torch.float64
-    return Parts(*rows, given, dtype, is_symmetric)
+            lmax = _plain_lmax(edges, _largest_entries(values, diagonal, ends[order].long()), _numbered(batch))
+    return Parts(indptr, indices, values, diagonal, lmax, given, dtype, is_symmetric)
 
 
 @torch.library.custom_op("cayleygsp::build_laplacian", mutates_args=())
@@ -139,8 +144,8 @@ def build_laplacian(
     undirected: bool,
 ) -> Rows:
     """Return indptr, indices, values, diagonal and lmax, as an operation that torch.compile takes as it is."""
-    arguments = edge_index, edge_weight, n, normalization, batch, given, undirected
-    return _by_loops(*arguments)[0] if uses_loops(edge_index) else _by_torch(*arguments)
+    edges = Edges(edge_index, edge_weight, n, normalization, batch, given, undirected)
+    return _by_loops(edges)[0] if uses_loops(edge_index) else _by_torch(edges)
 
 
 @build_laplacian.register_fake
@@ -153,54 +158,50 @@ def _(edge_index: Tensor, edge_weight: Tensor | None, n: int, *_: Any) -> Rows:
     return *pattern, empty(n_edges, torch.float64), empty(n, torch.float64), empty(n, torch.float64)
 
 
-def _by_loops(
-    edge_index: Tensor,
-    edge_weight: Tensor | None,
-    n: int,
-    normalization: str | None,
-    batch: Tensor | None,
-    given: Tensor | None,
-    undirected: bool,
-) -> tuple[Rows, bool]:
+def _by_loops(edges: Edges) -> tuple[Rows, bool]:
     """Do it in compiled loops; say also whether the matrix is symmetric."""
-    begin, end = edge_index.long().numpy()
-    weights = np.empty(0) if edge_weight is None else edge_weight.double().numpy()
+    _, _, n, normalization, batch, given, undirected = edges
+    begin, end = edges.index.long().numpy()
+    weights = np.empty(0) if edges.weight is None else edges.weight.double().numpy()
     labels = np.empty(0, np.int64) if batch is None else batch.long().numpy()
     ends = (end, begin) if undirected else (begin, end)
     made = rows_of_edges(*ends, weights, n, labels, kind=KINDS[normalization], keep_loops=undirected)
     has_negative = made.fault == NEGATIVE
     is_wrong = made.fault or not made.asymmetry <= SYMMETRY if undirected else made.fault and not has_negative
     if is_wrong or not np.isfinite(made.degrees).all() or labels.min(initial=0) < 0:
-        reject_values(edge_index, edge_weight, n, batch, undirected=undirected)
+        check_values(edges)
+        if undirected:  # of which the random sums of the loops have seen more
+            raise ValueError(UNDIRECTED.format("it does not"))
     if has_negative and normalization == "sym" and (made.degrees < 0).any():
         vertex = int((made.degrees < 0).argmax())
         raise ValueError(
             f"`edge_weight` must have sums that are not negative for normalization='sym', got "
             f"{made.degrees[vertex]:g} at vertex {vertex}"
         )
-    graphs = consecutive(labels)
+    graphs = np.zeros(n, np.int64) if batch is None else labels
+    if graphs.max(initial=0) >= n:
+        graphs = np.unique(graphs, return_inverse=True)[1]
+    matrix = made.indptr, made.indices, made.values, made.diagonal
     is_tied = undirected or made.asymmetry <= _ROUNDING
     if given is not None and is_tied:
         _check_lmax(given.numpy(), made, graphs, normalization)
+    indptr, indices, values, diagonal = (torch.from_numpy(part) for part in matrix)
     if undirected and normalization is None:
-        lmax = guaranteed_bound(*made.matrix, graphs, POWER_STEPS)
-    elif undirected:
-        lmax = 2.0 * (largest_per_graph(made.diagonal, graphs) > 0)
+        lmax = torch.from_numpy(guaranteed_bound(*matrix, graphs, POWER_STEPS))
     else:
-        largest = made.diagonal
+        largest = diagonal
         if has_negative:  # then an entry beside the diagonal may be the largest
-            largest = largest.copy()
-            np.maximum.at(largest, np.repeat(np.arange(n), np.diff(made.indptr)), -made.values)
-        lmax = 2 * largest_per_graph(largest, graphs)
-    rows = tuple(torch.from_numpy(part) for part in (*made.matrix, lmax))
-    return rows, is_tied and normalization != "rw"  # type: ignore[return-value]
+            rows = np.repeat(np.arange(n), np.diff(made.indptr))
+            largest = _largest_entries(values, diagonal, torch.from_numpy(rows))
+        lmax = _plain_lmax(edges, largest, None if batch is None else torch.from_numpy(graphs))
+    return (indptr, indices, values, diagonal, lmax.contiguous()), is_tied and normalization != "rw"
 
 
 def _check_lmax(lmax: FloatArray, made: EdgeRows, graphs: Array, normalization: str | None) -> None:
     """Reject a λ_max that is below a Rayleigh quotient, outside of which a Chebyshev polynomial grows without bound."""
-    indptr, indices, values, diagonal = made.matrix
+    _, _, indptr, indices, values, diagonal, degrees = made
     if normalization == "rw":  # similar to a symmetric matrix
-        root = np.sqrt(np.abs(made.degrees))
+        root = np.sqrt(np.abs(degrees))
         inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
         values = values * root[indices] * np.repeat(inverse, np.diff(indptr))
     lower = rayleigh_bound(indptr, indices, values, diagonal, graphs)
@@ -213,36 +214,27 @@ def _check_lmax(lmax: FloatArray, made: EdgeRows, graphs: Array, normalization: 
         )
 
 
-def _by_torch(
-    edge_index: Tensor,
-    edge_weight: Tensor | None,
-    n: int,
-    normalization: str | None,
-    batch: Tensor | None,
-    given: Tensor | None,
-    undirected: bool,
-) -> Rows:
+def _by_torch(edges: Edges) -> Rows:
     """Do it by torch operations, without asking the device for anything but the number of graphs.
 
     A given λ_max is not looked at.
     """
-    assert_on_device(edge_index, edge_weight, n, batch, undirected=undirected)
+    _, _, n, normalization, batch, _, undirected = edges
+    if not edges.index.is_meta and edges.index.numel():
+        check_values(edges)
     batch = _numbered(batch)
-    order = torch.argsort(edge_index[0 if undirected else 1], stable=True)
-    row, col = edge_index[:, order].long() if undirected else edge_index[:, order].long().flip(0)
-    if edge_weight is None:
-        edge_weight = torch.ones(row.shape[0], dtype=torch.float64, device=row.device)
-    values, diagonal = entries_of_edges(edge_index, edge_weight, n, normalization, order, undirected=undirected)
+    order = torch.argsort(edges.index[0 if undirected else 1], stable=True)
+    row, col = edges.index[:, order].long() if undirected else edges.index[:, order].long().flip(0)
+    weight = torch.ones_like(row, dtype=torch.float64) if edges.weight is None else edges.weight
+    values, diagonal = entries_of_edges(edges.index, weight, n, normalization, order, undirected=undirected)
     counts = torch.zeros(n, dtype=torch.int64, device=row.device).index_add(0, row, torch.ones_like(row))
     whole = torch.int32 if max(row.shape[0], n) < 2**31 else torch.int64
     indptr = torch.zeros(n + 1, dtype=whole, device=row.device)
     indptr[1:] = counts.cumsum(0)
-    if not undirected:
-        lmax = _twice_the_largest(values, diagonal, row, batch)
-    elif normalization is None:
+    if undirected and normalization is None:
         lmax = _guaranteed_lmax(row, col, values, diagonal, batch, counts)
     else:
-        lmax = 2.0 * _per_graph(diagonal, batch).gt(0)
+        lmax = _plain_lmax(edges, diagonal if undirected else _largest_entries(values, diagonal, row), batch)
     return indptr, col.to(whole), values, diagonal.contiguous(), lmax.double().contiguous()
 
 
@@ -260,9 +252,15 @@ def _per_graph(values: Tensor, batch: Tensor | None) -> Tensor:
     return torch.zeros_like(values).scatter_reduce(0, batch, values, "amax")[batch]
 
 
-def _twice_the_largest(values: Tensor, diagonal: Tensor, rows: Tensor, batch: Tensor | None) -> Tensor:
-    """Return for each vertex twice the largest entry of the Laplacian of its graph."""
-    return 2 * _per_graph(diagonal.scatter_reduce(0, rows, -values, "amax"), batch)
+def _largest_entries(values: Tensor, diagonal: Tensor, rows: Tensor) -> Tensor:
+    """Return the largest entry of each row of the Laplacian."""
+    return diagonal.scatter_reduce(0, rows, -values, "amax")
+
+
+def _plain_lmax(edges: Edges, largest: Tensor, batch: Tensor | None) -> Tensor:
+    """Return λ_max of each vertex's graph: twice the largest entry, or 2 for edges of a normalized undirected graph."""
+    top = _per_graph(largest, batch)
+    return 2.0 * top.gt(0).double() if edges.undirected else 2 * top
 
 
 def _guaranteed_lmax(
@@ -304,38 +302,19 @@ def entries_of_edges(
 ) -> tuple[Tensor, Tensor]:
     r"""Return the entries beside the diagonal of a Laplacian, with the sign changed, and the diagonal.
 
-    Parameters
-    ----------
-    edge_index : Tensor, shape (2, n_edges)
-        Where edges begin and end. Degrees are sums over the edges that begin at a vertex.
-    edge_weight : Tensor, shape (n_edges,)
-        Their weights.
-    n : int
-        Number of vertices.
-    normalization : {"sym", "rw", None}
-        Entries are :math:`w_{st}/\sqrt{d_s d_t}`, :math:`w_{st}/d_s` or :math:`w_{st}`.
-    order : Tensor, shape (n_edges,)
-        The edge of each entry, as rows want them.
-    undirected : bool
-        Take as degree the mean of what begins and what ends at a vertex, which is the same number, so that the
-        gradients of the two halves of an edge are equal; self-loops count. Otherwise they are left out, and the
-        diagonal of a normalized Laplacian is 1 everywhere.
-
-    Returns
-    -------
-    values : Tensor, shape (n_edges,)
-        In double precision; self-loops have the value zero.
-    diagonal : Tensor, shape (n,)
-        In double precision.
+    Both are in double precision. Entries are :math:`w_{st}/\sqrt{d_s d_t}` ("sym"), :math:`w_{st}/d_s` ("rw") or
+    :math:`w_{st}`, that of a self-loop is zero; ``order`` has the edge of each entry, as rows want them. Degrees are
+    sums over the edges that begin at a vertex, without self-loops, and the diagonal of a normalized Laplacian is 1
+    everywhere. In an ``undirected`` graph self-loops count, and the degree is the mean of what begins and what ends at
+    a vertex, which is the same number: so the gradients of the two halves of an edge are equal.
     """
     source, target = edge_index.long()
     w = edge_weight.double()
     beside = torch.where(source == target, 0.0, w)
-    zeros = torch.zeros(n, dtype=torch.float64, device=w.device)
-
     ends = torch.cat([source, target]) if undirected else source
 
     def degrees(weights: Tensor) -> Tensor:
+        zeros = torch.zeros(n, dtype=torch.float64, device=w.device)
         return zeros.index_add(0, ends, torch.cat([weights, weights]) / 2 if undirected else weights)
 
     diagonal = degrees(beside)
@@ -355,103 +334,91 @@ def entries_of_edges(
     return values[order], on_diagonal
 
 
-def as_edges(edges: Any, edge_weight: Tensor | None, num_nodes: int | None) -> tuple[Tensor, Tensor | None, int | None]:
-    """Turn an adjacency matrix into edges with weights; leave edges as they are."""
+def check_edges(
+    edges: Any, edge_weight: Tensor | None, num_nodes: int | None, batch: Tensor | None
+) -> tuple[Tensor, Tensor | None, int]:
+    """Return edges, weights of shape (n_edges,) and the number of vertices, of edges or an adjacency matrix.
+
+    Types, shapes and devices must fit together; what the tensors hold is looked at where the Laplacian is built.
+    """
     if not isinstance(edges, Tensor):
         raise TypeError(f"`edge_index` must be a tensor, got {type(edges).__name__}")
-    sparse = edges.layout != torch.strided
-    if not sparse and not (edges.is_floating_point() and edges.dim() == 2 and edges.shape[0] == edges.shape[1]):
-        return edges, edge_weight, num_nodes
+    is_square = edges.dim() == 2 and edges.shape[0] == edges.shape[1]
+    if edges.layout != torch.strided or (edges.is_floating_point() and is_square):
+        if edge_weight is not None:
+            raise ValueError("`edge_weight` must not be given together with an adjacency matrix, which has the weights")
+        if not is_square:
+            raise ValueError(f"the adjacency matrix must be square, got shape {tuple(edges.shape)}")
+        if num_nodes not in (None, edges.shape[0]):
+            raise ValueError(f"`num_nodes` must be {edges.shape[0]} as the adjacency matrix says, got {num_nodes}")
+        if edges.requires_grad:
+            raise ValueError("the adjacency matrix must not require a gradient: the layers take the graph as constant")
+        coo, num_nodes = edges.to_sparse_coo().coalesce(), edges.shape[0]
+        edges, edge_weight = coo.indices(), coo.values()
+    if edges.dtype not in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.int8):
+        raise TypeError(f"`edge_index` must hold whole numbers, got dtype {edges.dtype}")
+    if edges.dim() != 2 or edges.shape[0] != 2:
+        raise ValueError(f"`edge_index` must have shape (2, n_edges), got {tuple(edges.shape)}")
+    n_edges = edges.shape[1]
+    for name, value in (("edge_weight", edge_weight), ("batch", batch)):
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(f"`{name}` must be a tensor, got {type(value).__name__}")
+        if value is not None and value.device != edges.device:
+            raise ValueError(f"`{name}` must be on the device of `edge_index`, {edges.device}, got {value.device}")
     if edge_weight is not None:
-        raise ValueError("`edge_weight` must not be given together with an adjacency matrix, which has the weights")
-    if edges.dim() != 2 or edges.shape[0] != edges.shape[1]:
-        raise ValueError(f"the adjacency matrix must be square, got shape {tuple(edges.shape)}")
-    if num_nodes not in (None, edges.shape[0]):
-        raise ValueError(f"`num_nodes` must be {edges.shape[0]} as the adjacency matrix says, got {num_nodes}")
-    if edges.requires_grad:
-        raise ValueError("the adjacency matrix must not require a gradient: the layers take the graph as constant")
-    coo = edges.to_sparse_coo().coalesce()
-    return coo.indices(), coo.values(), edges.shape[0]
-
-
-def check_edges(
-    edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int | None, batch: Tensor | None
-) -> tuple[Tensor | None, int]:
-    """Return weights of shape (n_edges,) and the number of vertices if types, shapes and devices fit together.
-
-    What the tensors hold is looked at where the Laplacian is built.
-    """
-    if edge_index.dtype not in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.int8):
-        raise TypeError(f"`edge_index` must hold whole numbers, got dtype {edge_index.dtype}")
-    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        raise ValueError(f"`edge_index` must have shape (2, n_edges), got {tuple(edge_index.shape)}")
-    n_edges, device = edge_index.shape[1], edge_index.device
-    if edge_weight is not None:
-        _check_tensor(edge_weight, "edge_weight")
         if not edge_weight.is_floating_point():
             raise TypeError(f"`edge_weight` must hold floating point numbers, got dtype {edge_weight.dtype}")
         if edge_weight.shape == (n_edges, 1):
             edge_weight = edge_weight[:, 0]
         if edge_weight.shape != (n_edges,):
             raise ValueError(f"`edge_weight` must have shape ({n_edges},), got {tuple(edge_weight.shape)}")
-        check_same_device(edge_weight, device, "edge_weight", "edge_index")
-    n = num_nodes
-    if n is None:
-        n = int(edge_index.max()) + 1 if n_edges else 0
+    if num_nodes is None:
+        num_nodes = int(edges.max()) + 1 if n_edges else 0
     elif not torch.compiler.is_compiling():
-        n = check_integer(n, "num_nodes", at_least=0)
+        num_nodes = check_integer(num_nodes, "num_nodes", at_least=0)
     if batch is not None:
-        _check_tensor(batch, "batch")
         if batch.dtype not in (torch.int64, torch.int32):
             raise TypeError(f"`batch` must hold whole numbers, got dtype {batch.dtype}")
-        if batch.shape != (n,):
-            raise ValueError(f"`batch` must have shape ({n},), one number per vertex, got {tuple(batch.shape)}")
-        check_same_device(batch, device, "batch", "edge_index")
-    return edge_weight, n
+        if batch.shape != (num_nodes,):
+            raise ValueError(f"`batch` must have shape ({num_nodes},), one number per vertex, got {tuple(batch.shape)}")
+    return edges, edge_weight, num_nodes
 
 
-def _check_tensor(value: Any, name: str) -> None:
-    if not isinstance(value, Tensor):
-        raise TypeError(f"`{name}` must be a tensor, got {type(value).__name__}")
+def check_values(edges: Edges) -> None:
+    """Reject wrong numbers: on the CPU at once, elsewhere where the host next waits for the device.
 
-
-def check_same_device(tensor: Tensor, device: torch.device, name: str, other: str) -> None:
-    """Reject a tensor that is elsewhere."""
-    if tensor.device != device:
-        raise ValueError(f"`{name}` must be on the device of `{other}`, {device}, got {tensor.device}")
-
-
-def reject_values(
-    edge_index: Tensor, edge_weight: Tensor | None, n: int, batch: Tensor | None, *, undirected: bool = True
-) -> None:
-    """Say what is wrong: indices out of the graph, weights not finite or negative, an edge without its return.
-
-    Negative weights and edges in one direction are wrong where the graph has to be ``undirected``.
+    Negative weights and edges without their return are wrong where the graph has to be undirected.
     """
-    if batch is not None and batch.numel() and int(batch.min()) < 0:
-        raise ValueError(f"`batch` must not be negative, got {int(batch.min())}")
-    if edge_index.numel() == 0:
-        return
-    low, high = (int(v) for v in edge_index.aminmax())
-    if low < 0 or high >= n:
-        raise ValueError(f"`edge_index` must be between 0 and {n - 1}, got {low if low < 0 else high}")
-    row, col = edge_index.long()
-    w = torch.ones(row.shape[0], dtype=torch.float64) if edge_weight is None else edge_weight.detach().double()
-    good = torch.isfinite(w) & (w >= 0) if undirected else torch.isfinite(w)
-    if not bool(good.all()):
-        k = int((~good).nonzero()[0])
-        expected = "finite and not negative" if undirected else "finite"
-        raise ValueError(f"`edge_weight` must be {expected}, got {w[k].item():g} at edge {k}")
-    if batch is not None and bool((batch[row] != batch[col]).any()):
-        k = int((batch[row] != batch[col]).nonzero()[0])
-        raise ValueError(f"edge {k} joins vertices of two graphs of `batch`: {int(row[k])} and {int(col[k])}")
+    index, n, batch = edges.index, edges.n, edges.batch
+
+    def require(good: Tensor, message: str, at: Callable[[int], str]) -> None:
+        if good.device.type != "cpu":
+            assert_async(good.all(), message)
+        elif not bool(good.all()):
+            raise ValueError(at(int((~good).nonzero()[0])))
+
+    if batch is not None:
+        message = "`batch` must not be negative"
+        require(batch >= 0, message, lambda k: f"{message}, got {int(batch[k])}")
+    within = f"`edge_index` must be between 0 and {n - 1}"
+    ends = index.flatten()
+    require((ends >= 0) & (ends < n), within, lambda k: f"{within}, got {int(ends[k])}")
+    row, col = index.long().clamp(0, max(n - 1, 0))
+    w = torch.ones_like(row, dtype=torch.float64) if edges.weight is None else edges.weight.double()
+    good, expected = torch.isfinite(w), "`edge_weight` must be finite"
+    if edges.undirected:
+        good, expected = good & (w >= 0), f"{expected} and not negative"
+    require(good, expected, lambda k: f"{expected}, got {w[k].item():g} at edge {k}")
+    if batch is not None:
+        joined = "joins vertices of two graphs of `batch`"
+        places = f"an edge {joined}", lambda k: f"edge {k} {joined}: {int(row[k])} and {int(col[k])}"
+        require(batch[row] == batch[col], *places)
     there, back = sums_both_ways(row, col, w, n)
-    if not torch.isfinite(there + back).all():
-        raise ValueError("`edge_weight` must have finite sums at every vertex: scale the weights down")
-    if undirected:
-        differs = (there - back).abs() > SYMMETRY * (there + back)
-        where = int(differs.nonzero()[0]) if bool(differs.any()) else int((there - back).abs().argmax())
-        raise ValueError(UNDIRECTED.format(f"at vertex {where} it does not"))
+    finite = "`edge_weight` must have finite sums at every vertex: scale the weights down"
+    require(torch.isfinite(there + back), finite, lambda k: finite)
+    if edges.undirected:
+        same = (there - back).abs() <= SYMMETRY * (there + back)
+        require(same, UNDIRECTED.format("it does not"), lambda k: UNDIRECTED.format(f"at vertex {k} it does not"))
 
 
 def sums_both_ways(row: Tensor, col: Tensor, w: Tensor, n: int) -> tuple[Tensor, Tensor]:
@@ -459,26 +426,6 @@ def sums_both_ways(row: Tensor, col: Tensor, w: Tensor, n: int) -> tuple[Tensor,
     x = torch.rand(n, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).add_(0.5).to(w.device)
     zeros = torch.zeros(n, dtype=torch.float64, device=w.device)
     return zeros.index_add(0, row, w * x[col]), zeros.index_add(0, col, w * x[row])
-
-
-def assert_on_device(
-    edge_index: Tensor, edge_weight: Tensor | None, n: int, batch: Tensor | None, *, undirected: bool
-) -> None:
-    """Check values where they are, without waiting: the error is raised where the host next waits for the device."""
-    if edge_index.device.type == "meta" or edge_index.numel() == 0:
-        return
-    row, col = edge_index.long()
-    within = (edge_index >= 0).all() & (edge_index < n).all()
-    assert_async(within, f"`edge_index` must be between 0 and {n - 1}")
-    w = torch.ones_like(row, dtype=torch.float64) if edge_weight is None else edge_weight.detach().double()
-    good = torch.isfinite(w).all() & (w >= 0).all() if undirected else torch.isfinite(w).all()
-    assert_async(good, "`edge_weight` must be finite" + (" and not negative" if undirected else ""))
-    row, col = row.clamp(0, n - 1), col.clamp(0, n - 1)
-    if batch is not None:
-        assert_async((batch[row] == batch[col]).all(), "an edge joins vertices of two graphs of `batch`")
-    if undirected:
-        there, back = sums_both_ways(row, col, w, n)
-        assert_async(((there - back).abs() <= SYMMETRY * (there + back)).all(), UNDIRECTED.format("it does not"))
 
 
 def assert_async(condition: Tensor, message: str) -> None:
@@ -490,25 +437,26 @@ def assert_async(condition: Tensor, message: str) -> None:
             raise RuntimeError(message) from None
 
 
-def given_lmax(lambda_max: Any, like: Tensor, batch: Tensor | None) -> Tensor:
-    """Return the bound that was given, for each vertex."""
+def given_lmax(lambda_max: Any, n: int, device: torch.device, batch: Tensor | None) -> Tensor:
+    """Return the λ_max that was given, for each vertex."""
     if isinstance(lambda_max, Tensor) and lambda_max.requires_grad:
         raise ValueError(
             "`lambda_max` must not require a gradient: the layers take the graph as constant; pass lambda_max.detach()"
         )
     try:
-        given = torch.as_tensor(lambda_max, dtype=torch.float64, device=like.device)
+        given = torch.as_tensor(lambda_max, dtype=torch.float64, device=device)
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"`lambda_max` must be a real number, or one per graph, got {lambda_max!r}") from None
-    if given.dim() > 1 or (given.numel() > 1 and batch is None):
+    per_graph = given.numel() > 1
+    if given.dim() > 1 or (per_graph and batch is None):
         raise ValueError(f"`lambda_max` must be one number, or with `batch` one per graph, got {tuple(given.shape)}")
-    if given.device.type == "cpu" and not torch.compiler.is_compiling():
+    if device.type == "cpu" and not torch.compiler.is_compiling():
         if not bool((torch.isfinite(given) & (given > 0)).all()):
             raise ValueError(f"`lambda_max` must be positive and finite, got {lambda_max!r}")
-        if batch is not None and given.numel() > 1 and batch.numel() and int(batch.max()) >= given.numel():
-            n_graphs = int(batch.max()) + 1
+        n_graphs = int(batch.max()) + 1 if batch is not None and n else 0
+        if per_graph and n_graphs > given.numel():
             raise ValueError(f"`lambda_max` must hold {n_graphs} numbers, one per graph, got {given.numel()}")
-    if given.numel() > 1 and batch is not None:
+    if per_graph and batch is not None:
         return given[batch.long()]
     # a copy: the compiled loops want every number in its place, and what was given may change
-    return given.reshape(()).expand_as(like).clone(memory_format=torch.contiguous_format)
+    return given.reshape(()).repeat(n)

@@ -70,13 +70,7 @@ class GraphTensors(NamedTuple):
 
 
 def transposed_pattern(indptr: Tensor, indices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ``indptr_t``, ``indices_t`` and ``order_t`` of the transposed matrix, without asking the device.
-
-    Parameters
-    ----------
-    indptr, indices : Tensor, shapes (n + 1,) and (n_entries,)
-        Where the rows begin, and the columns.
-    """
+    """Return ``indptr_t``, ``indices_t`` and ``order_t`` of the transposed matrix, without asking the device."""
     rows = rows_of(indptr, indices)
     order = torch.argsort(indices, stable=True)
     indptr_t = torch.zeros_like(indptr)
@@ -336,15 +330,7 @@ class GraphLaplacian(nn.Module):
         self.bound = _largest(self.lmax)
 
     def tensors(self, dtype: torch.dtype, *, own_scale: bool) -> GraphTensors:
-        """Return the scaled Laplacian in the precision ``dtype``.
-
-        Parameters
-        ----------
-        dtype : torch.dtype
-            Precision of the signals.
-        own_scale : bool
-            Scale every graph by its own bound of the spectrum, or all by the largest.
-        """
+        """Return the Laplacian in some precision, every graph scaled by its own bound or all by the largest."""
         lmax = (self.scaling if own_scale and self.scaling is not None else self.lmax).to(dtype)
         if not own_scale and self.n_vertices:
             lmax = torch.full_like(lmax, self.bound) if self.bound is not None else lmax.amax().expand_as(lmax)
@@ -393,25 +379,16 @@ def _largest(lmax: Tensor) -> float | None:
 
 
 def check_state(state: Mapping[str, Tensor | None], n: int) -> None:
-    """Reject a state with indices out of range, a matrix that is not symmetric, or a bound that does not hold.
+    """Reject a state of a Laplacian of n vertices that is none, or whose bound does not hold.
 
-    Parameters
-    ----------
-    state : mapping
-        Tensors by the names of the buffers. A part that is missing or of another size is left to torch, which says so.
-    n : int
-        Vertices of the Laplacian that it is loaded into.
+    A part that is missing or of another size is left to torch, which says so.
     """
     wanted = [state.get(name) for name in ("indptr", "indices", "values", "diagonal", "lmax")]
     parts = [part for part in wanted if part is not None and part.device.type != "meta"]
     if len(parts) < 5:
         return
     indptr, indices, values, diagonal, lmax = (part.detach().cpu() for part in parts)
-    if (
-        indptr.shape != (n + 1,)
-        or any(part.shape != (n,) for part in (diagonal, lmax))
-        or indices.shape != values.shape
-    ):
+    if indptr.shape != (n + 1,) or not diagonal.shape == lmax.shape == (n,) or indices.shape != values.shape:
         return
     counts = indptr.long().diff()
     if int(indptr[0]) != 0 or int(indptr[-1]) != indices.numel() or bool((counts < 0).any()):
@@ -433,15 +410,7 @@ def check_state(state: Mapping[str, Tensor | None], n: int) -> None:
 
 
 class ScaledLaplacian:
-    """A scaled Laplacian as :func:`cayleygsp.nn.ops.series.cheb_conv` takes it.
-
-    Attributes
-    ----------
-    graph : GraphTensors
-        The matrix, with its transposed if that is another.
-    normalization : {"sym", "rw", None}
-        Which Laplacian.
-    """
+    """The scaled Laplacian of any graph, with its transposed if that is another, for layers of Chebyshev filters."""
 
     # the two directions of an edge have gradients of their own
     tied = False
@@ -461,31 +430,7 @@ class ScaledLaplacian:
         lambda_max: Any = None,
         dtype: torch.dtype,
     ) -> ScaledLaplacian:
-        """Take edges as PyTorch Geometric has them.
-
-        Parameters
-        ----------
-        edge_index : Tensor, shape (2, n_edges), or an adjacency matrix
-            Edges; the entry (i, j) of a matrix is an edge from i to j.
-        edge_weight : Tensor, shape (n_edges,) or (n_edges, 1), optional
-            Finite; 1 by default.
-        n : int
-            Number of vertices.
-        normalization : {"sym", "rw", None}
-            Which Laplacian.
-        batch : Tensor, shape (n,), optional
-            The graph of each vertex; each then has its own λ_max.
-        lambda_max : float or Tensor, optional
-            One number, or one per graph.
-        dtype : torch.dtype
-            Precision of the values.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If indices are out of range, weights are not finite, or ``lambda_max`` is below an eigenvalue of a
-            symmetric Laplacian.
-        """
+        """Take edges as PyTorch Geometric has them; see :meth:`GraphLaplacian.from_edge_index`."""
         with outside_inference():
             parts = parts_of_edges(edge_index, edge_weight, n, normalization, batch, lambda_max, undirected=False)
             given, lmax = parts.given, parts.lmax

@@ -145,7 +145,9 @@ def test_halves_of_an_edge_get_the_same_gradient():
 @pytest.mark.parametrize("by_torch", [False, True])
 @pytest.mark.parametrize("channels", [(8, 8), (8, 4)])
 @pytest.mark.parametrize("what", ["cayley", "chebyshev", "zooms"])
-def test_memory_does_not_grow_with_the_number_of_terms(by_torch, channels, what):
+def test_memory_does_not_grow_with_the_number_of_terms(monkeypatch, by_torch, channels, what):
+    # graphs are prepared on the CPU, which is asked whether they are undirected
+    monkeypatch.setattr("cayleygsp.nn.graph.build.uses_loops", lambda x: True)
     graph = cg.gallery.sensor(400, rng=0)
     edge_index, edge_weight = edges_of(graph.W.toarray())
     x = signals(10 if what == "zooms" else 1, 400, channels[0], dtype=torch.float32).requires_grad_()
