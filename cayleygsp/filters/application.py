@@ -1,8 +1,7 @@
-"""What every filter and bank makes sure of and tells: responses within the range of numbers, bounds of errors."""
+"""What every call of a filter or a bank goes through, and what it tells: bounds of errors, and warnings."""
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from dataclasses import dataclass
@@ -12,8 +11,10 @@ import numpy as np
 
 from cayleygsp._format import ShortRepr, format_at_most
 from cayleygsp._typing import FloatArray
+from cayleygsp.filters.signals import n_columns, signal_block
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import filter_gain
+from cayleygsp.methods.choice import Choice
 from cayleygsp.responses.base import Response
 
 
@@ -98,9 +99,68 @@ class FilterInfo(ShortRepr):
         return ratio if np.ndim(self.error_bound) else float(ratio)
 
 
-def with_note(reason: str, note: str) -> str:
-    """Return why a method was taken, with a word on how it was applied."""
-    return f"{reason}; {note}" if note else reason
+class Application:
+    """A call of a filter or of a bank: a method is chosen and applied, and its answers are brought back and bounded.
+
+    Parameters
+    ----------
+    choice : Choice
+        Knows the responses, the method for so many signals, and the tolerance.
+    signals : numpy.ndarray or SignalsApart
+        As the Laplacian's ``check_signals`` returns them; for the adjoint one block for each filter, in front.
+    gain : float
+        Largest gain of the filters, of the adjoint that of all together.
+    adjoint : bool
+        Whether each block is filtered by its own filter, and the answers are added up.
+    certify : bool
+        Whether also costly bounds are wanted.
+
+    Attributes
+    ----------
+    signals : list of numpy.ndarray
+        An answer for each filter, in the shape and type of the caller's signals; of the adjoint their sum alone.
+    bounds : numpy.ndarray, shape (n_answers, n_columns)
+        Bounds of the errors for each real column, the way back included; what is not a number counts as infinite.
+    overflows : bool
+        Whether some answer is not finite.
+    """
+
+    def __init__(self, choice: Choice, signals: Any, gain: float, *, adjoint: bool = False, certify: bool) -> None:
+        self.chosen = choice.at(n_columns(signals, by_filter=adjoint))
+        self.tol = choice.tol
+        method = self.chosen.method
+        self.block = signal_block(signals, method, gain, by_filter=adjoint)
+        self.applied = (method.apply_adjoint if adjoint else method.apply)(self.block.real, certify=certify)
+        answers = [self.applied.signals] if adjoint else self.applied.signals
+        restored = [self.block.restore(y) for y in answers]
+        self.signals = [one.signals for one in restored]
+        self.overflows = any(one.overflows for one in restored)
+        bounds: FloatArray = np.asarray(self.applied.error_bound) + np.stack([one.rounding for one in restored])
+        self.bounds = np.where(np.isnan(bounds), np.inf, bounds)
+
+    def is_enough(self, bound: float | FloatArray, gain: float | FloatArray) -> bool:
+        """Compare bounds with the tolerance; without one, they must be finite."""
+        return bool(np.all(np.isfinite(bound) if self.tol is None else bound <= self.tol * np.asarray(gain)))
+
+    def warn(self, who: str, bound: float, gain: float, whose: str = "the error") -> None:
+        """Warn of a bound that is not enough, or of an overflow."""
+        warn_of_error(who, self.tol, bound, gain, self.overflows, self.block.dtype, whose)
+
+    def info(self, error_bound: float | FloatArray, gain: float | FloatArray, *, methods: bool = False) -> FilterInfo:
+        """Return what is known of the answers, with the method of each filter if asked for."""
+        (method, reason), note = self.chosen, self.applied.note
+        return FilterInfo(
+            method=method.name,
+            error_bound=error_bound,
+            converged=self.is_enough(error_bound, gain),
+            n_matvecs=self.applied.n_matvecs,
+            tol=self.tol,
+            gain=gain,
+            certificate=method.certificate if np.isfinite(error_bound).all() else "none",
+            reason=f"{reason}; {note}" if note else reason,
+            residuals=self.applied.residuals,
+            methods=method.filter_names() if methods else (),
+        )
 
 
 # Larger responses leave no room for sums of them.
@@ -136,31 +196,13 @@ def check_gain(L: Laplacian, response: Response, name: str) -> None:
         )
 
 
-def total_bounds(error_bound: float | FloatArray, rounding: FloatArray) -> FloatArray:
-    """Add the rounding of the way back to a method's bound; what is not a number counts as infinite."""
-    bounds: FloatArray = np.asarray(error_bound) + rounding
-    return np.where(np.isnan(bounds), np.inf, bounds) if math.isnan(sum(bounds.ravel().tolist())) else bounds
-
-
 def warn_of_error(
     who: str, tol: float | None, bound: float, gain: float, overflows: bool, dtype: Any, whose: str = "the error"
 ) -> None:
     """Warn, at the line that called this package, that the tolerance was not certified or the result overflows.
 
-    Parameters
-    ----------
-    who : str
-        What could not certify the tolerance.
-    tol : float or None
-        The tolerance.
-    bound, gain : float
-        What was reached, and the gain that it is compared with.
-    overflows : bool
-        Whether the result is not finite.
-    dtype : dtype
-        Type of the result.
-    whose : str
-        The name of what is bounded.
+    ``who`` could not certify ``tol``: the error of what is called ``whose`` is at most ``bound``, which is compared
+    with ``gain``.
     """
     if overflows:
         text = f"the result overflows: it holds numbers beyond the range of {np.dtype(dtype)}; no bound is certified"

@@ -8,16 +8,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
+from cayleygsp._typing import Array, ArrayLike, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_choice, check_integer, check_numbers, check_positive
-from cayleygsp.filters.application import (
-    ConvergenceWarning,
-    FilterInfo,
-    check_gain,
-    total_bounds,
-    warn_of_error,
-    with_note,
-)
+from cayleygsp.filters.application import Application, ConvergenceWarning, FilterInfo, check_gain, warn_of_error
 from cayleygsp.filters.base import GraphFilter
 from cayleygsp.filters.frames import (
     LARGEST_BOUND,
@@ -28,10 +21,9 @@ from cayleygsp.filters.frames import (
     invert_tight_frame,
 )
 from cayleygsp.filters.polynomials import CayleyFilter
-from cayleygsp.filters.signals import n_columns, signal_block
 from cayleygsp.laplacians import laplacian
-from cayleygsp.methods.base import Applied, relative
-from cayleygsp.methods.choice import METHODS, Choice, Chosen
+from cayleygsp.methods.base import relative
+from cayleygsp.methods.choice import METHODS, Choice
 from cayleygsp.responses.analytic import Heat
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.function import as_response
@@ -257,39 +249,15 @@ class FilterBank:
             If the tolerance could not be certified, or if the result overflows.
         """
         f = self.laplacian.check_signals(signals)
-        chosen = self._choice.at(n_columns(f))
-        block = signal_block(f, chosen.method, float(self.gains.max()))
-        applied = chosen.method.apply(block.real, certify=return_info)
-        restored = [block.restore(y) for y in applied.signals]
-        bounds = total_bounds(applied.error_bound, np.stack([one.rounding for one in restored]))
+        done = Application(self._choice, f, float(self.gains.max()), certify=return_info)
         # a response of zero has nothing to lose by underflow
-        bounds = np.where((self.gains[:, None] == 0) & (np.asarray(applied.error_bound) == 0), 0.0, bounds)
-        info = self._info(chosen, applied, bounds.max(axis=1, initial=0.0), self.gains)
-        overflows = any(one.overflows for one in restored)
-        if overflows or not info.converged:
-            errors = np.asarray(info.error_bound)
-            worst = int(np.argmax(relative(errors, self.gains)))
-            reached = float(errors[worst])
-            whose = f"the error of filter {worst}"
-            warn_of_error("the bank", self.tol, reached, float(self.gains[worst]), overflows, block.dtype, whose)
-        filtered = np.stack([one.signals for one in restored], axis=-1)
-        return (filtered, info) if return_info else filtered
-
-    def _info(
-        self, chosen: Chosen, applied: Applied, error_bound: float | FloatArray, gain: float | FloatArray
-    ) -> FilterInfo:
-        return FilterInfo(
-            method=chosen.method.name,
-            error_bound=error_bound,
-            converged=bool(np.all(error_bound <= self.tol * np.asarray(gain))),
-            n_matvecs=applied.n_matvecs,
-            tol=self.tol,
-            gain=gain,
-            certificate=chosen.method.certificate if np.isfinite(error_bound).all() else "none",
-            reason=with_note(chosen.reason, applied.note),
-            residuals=applied.residuals,
-            methods=chosen.method.filter_names(),
-        )
+        nothing = (self.gains[:, None] == 0) & (np.asarray(done.applied.error_bound) == 0)
+        bounds = np.where(nothing, 0.0, done.bounds).max(axis=1, initial=0.0)
+        if done.overflows or not done.is_enough(bounds, self.gains):
+            worst = int(np.argmax(relative(bounds, self.gains)))
+            done.warn("the bank", float(bounds[worst]), float(self.gains[worst]), f"the error of filter {worst}")
+        filtered = np.stack(done.signals, axis=-1)
+        return (filtered, done.info(bounds, self.gains, methods=True)) if return_info else filtered
 
     @overload
     def synthesize(self, coefficients: ArrayLike, *, return_info: Literal[False] = False) -> Array: ...
@@ -322,17 +290,12 @@ class FilterBank:
         """
         c = self._check_coefficients(coefficients)
         gain = float(np.linalg.norm(self.gains / (self.gains.max() or 1.0)) * self.gains.max())
-        blocks = np.moveaxis(c, -1, 0)
-        chosen = self._choice.at(n_columns(blocks, by_filter=True))
-        block = signal_block(blocks, chosen.method, gain, by_filter=True)
-        applied = chosen.method.apply_adjoint(block.real, certify=return_info)
-        restored = block.restore(applied.signals)
-        bounds = total_bounds(applied.error_bound, restored.rounding)
-        info = self._info(chosen, applied, block.bound(bounds), gain)
-        if restored.overflows or not info.converged:
-            worst = float(bounds.max(initial=0.0))
-            warn_of_error("the synthesis", self.tol, worst, gain, restored.overflows, block.dtype)
-        return (restored.signals, info) if return_info else restored.signals
+        done = Application(self._choice, np.moveaxis(c, -1, 0), gain, adjoint=True, certify=return_info)
+        worst = float(done.bounds.max(initial=0.0))
+        if done.overflows or not done.is_enough(worst, gain):
+            done.warn("the synthesis", worst, gain)
+        (signals,) = done.signals
+        return (signals, done.info(done.block.bound(done.bounds[0]), gain, methods=True)) if return_info else signals
 
     def _check_coefficients(self, coefficients: ArrayLike) -> Array:
         c = check_numbers(coefficients, "coefficients")
@@ -414,11 +377,11 @@ class FilterBank:
             method, closer = self._choice.asked, min(self.tol, 0.1 * tol)
             precise = FilterBank(self.laplacian, self.responses, method=method, tol=closer)
             if self._tight_bound is not None:
-                signals, info = invert_tight_frame(precise, c, A, tol=tol)
+                signals, info = invert_tight_frame(precise.synthesize, c, A, tol=tol)
             else:
                 # as near as rounding allows: what they miss is counted in the end
                 S = GraphFilter(self.laplacian, frame_response(self.responses), method="auto", tol=None)
-                signals, info = invert_frame(S, precise, c, A, tol=tol)
+                signals, info = invert_frame(S, precise.synthesize, c, A, tol=tol)
         if not info.converged:
             worst = float(np.max(info.error_bound))
             overflows = info.certificate == "none"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, overload
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from cayleygsp._memory import available_memory, format_bytes
-from cayleygsp._typing import Array, ArrayLike, FloatArray, GraphLike, Kernel, LaplacianKind, Method
+from cayleygsp._typing import Array, ArrayLike, GraphLike, Kernel, LaplacianKind, Method
 from cayleygsp._validation import check_choice, check_integer, check_positive, check_vertex
-from cayleygsp.filters.application import FilterInfo, check_gain, total_bounds, warn_of_error, with_note
-from cayleygsp.filters.signals import SignalBlock, n_columns, signal_block
+from cayleygsp.filters.application import Application, FilterInfo, check_gain
 from cayleygsp.laplacians import Laplacian, laplacian
-from cayleygsp.methods.base import Applied
-from cayleygsp.methods.choice import METHODS, Choice, Chosen
+from cayleygsp.methods.choice import METHODS, Choice
 from cayleygsp.responses.base import Response, is_real_number
 from cayleygsp.responses.function import as_response
 
@@ -58,6 +55,7 @@ class GraphFilter(LinearOperator):
     """
 
     _response_name = "polynomial"  # how the constructor calls the response
+    _needs_tol = False
 
     def __init__(
         self,
@@ -70,7 +68,7 @@ class GraphFilter(LinearOperator):
         normalize: bool = False,
     ) -> None:
         check_choice(method, "method", METHODS)
-        self.tol = None if tol is None else check_positive(tol, "tol")
+        self.tol = check_positive(tol, "tol") if self._needs_tol or tol is not None else None
         if n_iter is not None:
             n_iter = check_integer(n_iter, "n_iter", at_least=0)
         if not isinstance(normalize, bool):
@@ -146,40 +144,16 @@ class GraphFilter(LinearOperator):
             if the result overflows.
         """
         f = self.laplacian.check_signals(signals)
-        chosen = self._choice.at(n_columns(f))
-        block = signal_block(f, chosen.method, self.gain)
-        applied = chosen.method.apply(block.real, certify=return_info)
-        filtered, bounds = self._conclude(chosen, block, applied, applied.signals[0])
-        return (filtered, self._describe(chosen, block, applied, bounds)) if return_info else filtered
+        done = Application(self._choice, f, self.gain, certify=return_info)
+        self._warn(done)
+        (filtered,) = done.signals
+        return (filtered, done.info(done.block.bound(done.bounds[0]), self.gain)) if return_info else filtered
 
-    def _conclude(self, chosen: Chosen, block: SignalBlock, applied: Applied, y: Array) -> tuple[Array, FloatArray]:
-        """Return the answer as the signals were with a bound for each real column, and warn if that is not enough."""
-        restored = block.restore(y)
-        bounds = total_bounds(applied.error_bound, restored.rounding).reshape(-1)
-        worst = max(bounds.tolist(), default=0.0)
-        # a number of sweeps is the user's choice
-        if restored.overflows or not (self._n_iter is not None or self._is_enough(worst)):
-            warn_of_error(f"method={chosen.method.name!r}", self.tol, worst, self.gain, restored.overflows, block.dtype)
-        return restored.signals, bounds
-
-    def _is_enough(self, bound: float) -> bool:
-        """Compare a bound with the tolerance; without one, it must be finite."""
-        return math.isfinite(bound) if self.tol is None else bound <= self.tol * self.gain
-
-    def _describe(self, chosen: Chosen, block: SignalBlock, applied: Applied, bounds: FloatArray) -> FilterInfo:
-        """Return what is known of an answer."""
-        worst = max(bounds.tolist(), default=0.0)
-        return FilterInfo(
-            method=chosen.method.name,
-            error_bound=block.bound(bounds),
-            converged=self._is_enough(worst),
-            n_matvecs=applied.n_matvecs,
-            tol=self.tol,
-            gain=self.gain,
-            certificate=chosen.method.certificate if math.isfinite(worst) else "none",
-            reason=with_note(chosen.reason, applied.note),
-            residuals=applied.residuals,
-        )
+    def _warn(self, done: Application) -> None:
+        """Warn if the tolerance was not certified; a number of sweeps is the user's choice."""
+        worst = max(done.bounds[0].tolist(), default=0.0)
+        if done.overflows or not (self._n_iter is not None or done.is_enough(worst, self.gain)):
+            done.warn(f"method={done.chosen.method.name!r}", worst, self.gain)
 
     def localize(self, vertex: int) -> Array:
         """Return g(Δ) δ, the filter seen from one vertex.
@@ -262,10 +236,9 @@ class GraphFilter(LinearOperator):
 
     def _apply_adjoint(self, signals: ArrayLike) -> Array:
         f = self.laplacian.check_signals(signals)
-        chosen = self._choice.at(n_columns(f))
-        block = signal_block(f, chosen.method, self.gain)
-        applied = chosen.method.apply_adjoint(block.real[None], certify=False)
-        return self._conclude(chosen, block, applied, applied.signals)[0]
+        done = Application(self._choice, f[None], self.gain, adjoint=True, certify=False)
+        self._warn(done)
+        return done.signals[0]
 
     def _rmatvec(self, x: Array) -> Array:
         return self._apply_adjoint(x.reshape(-1)).reshape(x.shape)
@@ -308,6 +281,7 @@ class KernelFilter(GraphFilter):
     """
 
     _response_name = "function"
+    _needs_tol = True
 
     def __init__(
         self,
@@ -321,4 +295,4 @@ class KernelFilter(GraphFilter):
         breakpoints: ArrayLike | None = None,
     ) -> None:
         response = as_response(function, lipschitz=lipschitz, breakpoints=breakpoints)
-        super().__init__(laplacian(graph, kind), response, method=method, tol=check_positive(tol, "tol"))
+        super().__init__(laplacian(graph, kind), response, method=method, tol=tol)

@@ -8,13 +8,12 @@ The analysis of a bank followed by its synthesis is :math:`S = \sum_i g_i(\Delta
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, Protocol
 
 import numpy as np
 
-from cayleygsp._typing import Array, ArrayLike, FloatArray
+from cayleygsp._typing import Array, FloatArray
 from cayleygsp._validation import check_positive
 from cayleygsp.filters.application import FilterInfo
 from cayleygsp.filters.base import GraphFilter
@@ -26,52 +25,36 @@ from cayleygsp.responses.complement import ComplementResponse
 from cayleygsp.responses.series import chebyshev_nodes
 
 # How much more than the squared responses add up to a tight frame has at least, and has by default.
-LEAST_ROOM = 1e-3
+_LEAST_ROOM = 1e-3
 _ROOM = 0.1
 
 # Frame bounds beyond this and below one over it leave no room for squares.
 LARGEST_BOUND = 1e100
 
 
-class FrameBank(Protocol):
-    """A bank that can put coefficients together."""
-
-    def synthesize(self, coefficients: ArrayLike, *, return_info: Literal[True]) -> tuple[Array, FilterInfo]:
-        """Return the sum of the filtered coefficients, and what is known of it."""
-
-
 def frame_response(responses: Sequence[Response]) -> SumResponse:
-    """Return the response of the frame operator, the sum of the squares.
-
-    Parameters
-    ----------
-    responses : sequence of Response
-        Those of the bank.
-    """
+    """Return the response of the frame operator, the sum of the squares."""
     return SumResponse([ProductResponse([g, g]) for g in responses], [1.0] * len(responses))
 
 
 def frame_bounds(L: Laplacian, responses: Sequence[Response], *, tol: float) -> tuple[float, float]:
     """Return numbers A and B between which the sum of the squared responses lies on the whole spectral interval.
 
-    Parameters
-    ----------
-    L : Laplacian
-        Gives the interval.
-    responses : sequence of Response
-        Those of the bank.
-    tol : float
-        How sharp the bounds are, relative to the largest sum.
+    They are as sharp as ``tol``, relative to the largest sum.
     """
     s = frame_response(responses)
     top = _top(L, s)
-    points = chebyshev_nodes(256, top, L.lmin)
-    with np.errstate(over="ignore", invalid="ignore"):
-        scale = max(float(np.abs(s(np.maximum(points, 0.0))).max()), 1e-300)
+    scale = _largest(L, s, top)
     if not scale <= LARGEST_BOUND:
         raise ValueError(f"`responses` must have squares that sum up to at most {LARGEST_BOUND:g}, got {scale:.3g}")
     low, high = s.series(top, tol * scale, lmin=L.lmin).range()
     return max(low, 0.0), high
+
+
+def _largest(L: Laplacian, s: Response, top: float) -> float:
+    """Return the largest sum that samples show, and more than zero."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return max(float(np.abs(s(np.maximum(chebyshev_nodes(256, top, L.lmin), 0.0))).max()), 1e-300)
 
 
 def _top(L: Laplacian, s: Response) -> float:
@@ -85,22 +68,11 @@ def _top(L: Laplacian, s: Response) -> float:
 
 
 def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | None) -> ComplementResponse:
-    """Return the response that makes a tight frame of a bank on a graph.
-
-    Parameters
-    ----------
-    L : Laplacian
-        Gives the interval.
-    responses : sequence of Response
-        Those of the bank.
-    bound : float or None
-        What the squares are to add up to; by default some more than they do anywhere.
-    """
+    """Return the response that makes a tight frame of a bank: with it the squares add up to ``bound``."""
     top = max(L.lmax, L.lmax_bound)
     s = frame_response(responses)
-    scale = max(float(np.abs(s(np.maximum(chebyshev_nodes(256, top, L.lmin), 0.0))).max()), 1e-300)
-    upper = s.series(top, 1e-6 * scale, lmin=L.lmin).range()[1]
-    least = upper * (1 + LEAST_ROOM)
+    upper = s.series(top, 1e-6 * _largest(L, s, top), lmin=L.lmin).range()[1]
+    least = upper * (1 + _LEAST_ROOM)
     if bound is None:
         bound = upper * (1 + _ROOM)
     elif check_positive(bound, "bound") > LARGEST_BOUND:
@@ -113,23 +85,16 @@ def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | No
     return ComplementResponse(responses, bound)
 
 
-def invert_tight_frame(bank: FrameBank, c: Array, bound: float, *, tol: float) -> tuple[Array, FilterInfo]:
-    """Return the synthesis over the one frame bound, which inverts the analysis.
+def invert_tight_frame(
+    synthesize: Callable[..., tuple[Array, FilterInfo]], c: Array, bound: float, *, tol: float
+) -> tuple[Array, FilterInfo]:
+    """Return the synthesis of checked coefficients over the one frame bound, which inverts the analysis.
 
-    Parameters
-    ----------
-    bank : FrameBank
-        Puts the coefficients together.
-    c : numpy.ndarray, shape (n, n_filters) or (n, n_signals, n_filters)
-        The coefficients, checked.
-    bound : float
-        What the squared responses add up to.
-    tol : float
-        Error allowed, relative to the norm of the coefficients over the root of the bound.
+    The tolerance is relative to the norm of the coefficients over the root of the bound.
     """
     # a synthesis is as large as the root of the bound, which may be beyond the range of single precision
     scaled = _Scaled(c)
-    sums, info = bank.synthesize(scaled.blocks, return_info=True)
+    sums, info = synthesize(scaled.blocks, return_info=True)
     signals, lost = scaled.back(np.ascontiguousarray(sums / bound).view(np.float64))
     gain = 1 / math.sqrt(bound)
     bounds = np.asarray(info.error_bound) / bound + lost + np.finfo(np.float64).eps * gain
@@ -144,24 +109,16 @@ def invert_tight_frame(bank: FrameBank, c: Array, bound: float, *, tol: float) -
     )
 
 
-def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, *, tol: float) -> tuple[Array, FilterInfo]:
-    """Solve S x = b by conjugate gradients and bound the error by the residual over A.
+def invert_frame(
+    S: GraphFilter, synthesize: Callable[..., tuple[Array, FilterInfo]], c: Array, A: float, *, tol: float
+) -> tuple[Array, FilterInfo]:
+    """Solve S x = b by conjugate gradients, b the synthesis of checked coefficients, and bound the error.
 
-    Parameters
-    ----------
-    S : GraphFilter
-        The frame operator, itself with a certified error.
-    bank : FrameBank
-        Gives the right-hand side, the synthesis of the coefficients.
-    c : numpy.ndarray, shape (n, n_filters) or (n, n_signals, n_filters)
-        The coefficients, checked.
-    A : float
-        Lower frame bound, > 0.
-    tol : float
-        Error allowed, relative to the norm of the coefficients over the root of A.
+    S is the frame operator, itself with a certified error, and A > 0 the lower frame bound; the tolerance is relative
+    to the norm of the coefficients over the root of A.
     """
     scaled = _Scaled(c)
-    right, synthesis = bank.synthesize(scaled.blocks, return_info=True)
+    right, synthesis = synthesize(scaled.blocks, return_info=True)
     # real and imaginary parts are signals of their own
     b = np.ascontiguousarray(right).view(np.float64)
     wide = np.repeat(scaled.norms, scaled.n_parts)
@@ -189,28 +146,18 @@ def invert_frame(S: GraphFilter, bank: FrameBank, c: Array, A: float, *, tol: fl
 class _Scaled:
     """Coefficients in double precision, each signal's at size one, and the way back to the caller's size and type.
 
-    Parameters
-    ----------
-    c : numpy.ndarray, shape (n, n_filters) or (n, n_signals, n_filters)
-        The coefficients, checked.
-
-    Attributes
-    ----------
-    blocks : numpy.ndarray, shape (n, n_signals, n_filters)
-        The coefficients times powers of two.
-    norms : numpy.ndarray, shape (n_signals,)
-        Their norms.
-    n_parts : int
-        Real columns of a signal: two if it is complex.
+    ``blocks``, of shape (n, n_signals, n_filters), are the coefficients times powers of two, ``norms`` theirs for each
+    signal; a signal has ``n_parts`` real columns, two if it is complex.
     """
 
     def __init__(self, c: Array) -> None:
         self._dtype, self._shape = c.dtype, c.shape[:-1]
         self.n_parts = 2 if c.dtype.kind == "c" else 1
-        blocks = (c if c.ndim == 3 else c[:, None]).astype(np.complex128 if c.dtype.kind == "c" else np.float64)
-        peaks = np.maximum(np.abs(blocks.real).max(axis=(0, 2)), np.abs(blocks.imag).max(axis=(0, 2)))
+        wide = np.ascontiguousarray(c, np.result_type(c.dtype, np.float64))
+        parts = wide.view(np.float64).reshape(c.shape[0], -1, c.shape[-1] * self.n_parts)
+        peaks = np.abs(parts).max(axis=(0, 2))
         self._scale = np.where(peaks > 0, np.frexp(peaks)[1], 0)
-        self.blocks = _times_power_of_two(blocks, -self._scale[:, None])
+        self.blocks = np.ldexp(parts, -self._scale[:, None]).view(wide.dtype)
         self.norms = np.sqrt((np.abs(self.blocks) ** 2).sum(axis=(0, 2)))
 
     def back(self, x: FloatArray) -> tuple[Array, FloatArray]:
@@ -229,10 +176,3 @@ class _Scaled:
     def per_signal(self, bounds: FloatArray) -> float | FloatArray:
         """Return one bound where there is one signal without an axis."""
         return float(bounds[0]) if len(self._shape) == 1 else bounds
-
-
-def _times_power_of_two(values: Array, exponents: Array) -> Array:
-    """Return real or complex numbers times powers of two."""
-    if values.dtype.kind != "c":
-        return np.ldexp(values, exponents)
-    return np.ldexp(values.real, exponents) + 1j * np.ldexp(values.imag, exponents)

@@ -50,6 +50,8 @@ class CayleyFilter(GraphFilter):
     ('chebyshev', 35, True)
     """
 
+    _needs_tol = True
+
     def __init__(
         self,
         graph: GraphLike,
@@ -61,15 +63,8 @@ class CayleyFilter(GraphFilter):
         normalize: bool = False,
         kind: LaplacianKind | None = None,
     ) -> None:
-        form = as_cayley(polynomial)
-        super().__init__(
-            laplacian(graph, kind),
-            form,
-            method=method,
-            tol=check_positive(tol, "tol"),
-            n_iter=n_iter,
-            normalize=normalize,
-        )
+        form, L = as_cayley(polynomial), laplacian(graph, kind)
+        super().__init__(L, form, method=method, tol=tol, n_iter=n_iter, normalize=normalize)
 
     @classmethod
     def fit(

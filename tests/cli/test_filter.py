@@ -78,7 +78,7 @@ def test_a_tolerance_that_cannot_be_reached_is_said_and_is_exit_code_3(folder, c
 @pytest.mark.parametrize("warns", [True, False])
 def test_the_error_bound_is_not_rounded_down(folder, capsys, monkeypatch, warns):
     if not warns:
-        monkeypatch.setattr("cayleygsp.filters.base.warn_of_error", lambda *args, **options: None)
+        monkeypatch.setattr("cayleygsp.filters.application.warn_of_error", lambda *args, **options: None)
     for k in range(6):
         arguments = ("--coeffs", "0.5,-0.25", "--zoom", str(1 + 0.1 * k), "--tol", "1e-18", "-o", "y.npy", "--force")
         assert main(["filter", "@communities", "f.npy", *arguments]) == 3
