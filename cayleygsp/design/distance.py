@@ -50,11 +50,6 @@ class Wave(ABC):
     harmonics: ComplexArray
     rounding: float
 
-    @property
-    def degree(self) -> int:
-        """The degree r."""
-        return self.harmonics.size
-
     @abstractmethod
     def angle(self, lam: ArrayLike) -> FloatArray:
         """Return the angle of frequencies."""
@@ -64,18 +59,14 @@ class Wave(ABC):
         """Return the frequency at angles."""
 
     @abstractmethod
-    def speed(self, u: FloatArray) -> FloatArray:
-        """Return dλ/du at angles."""
-
-    @abstractmethod
     def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper bounds of |dλ/du| and |d²λ/du²| between the angles u0 < u1."""
+        """Return upper bounds of dλ/du, itself where u0 = u1, and |d²λ/du²| between the angles u0 ≤ u1."""
 
     def derivatives(self, u: FloatArray, n_derivatives: int) -> FloatArray:
         """Return value and derivatives with respect to the angle, shape (n_derivatives + 1, m)."""
-        j = np.arange(1, self.degree + 1)
+        j = np.arange(1, self.harmonics.size + 1)
         terms = self.harmonics[:, None] * (1j * j[:, None]) ** np.arange(n_derivatives + 1)
-        step = max(_TABLE // self.degree, 1)
+        step = max(_TABLE // self.harmonics.size, 1)
         parts = [np.exp(1j * np.outer(u[k : k + step], j)) @ terms for k in range(0, u.size, step)]
         values = np.concatenate(parts).real.T if parts else np.zeros((n_derivatives + 1, 0))
         values[0] += self.constant
@@ -83,7 +74,7 @@ class Wave(ABC):
 
     def derivative_bound(self, n: int) -> float:
         """Return an upper bound of the n-th derivative on the whole circle."""
-        return float(np.arange(1.0, self.degree + 1) ** n @ np.abs(self.harmonics))
+        return float(np.arange(1.0, self.harmonics.size + 1) ** n @ np.abs(self.harmonics))
 
 
 class _CayleyWave(Wave):
@@ -100,9 +91,6 @@ class _CayleyWave(Wave):
 
     def frequency(self, u: FloatArray) -> FloatArray:
         return np.tan(np.clip(u, 0.0, np.pi) / 2) / self.zoom
-
-    def speed(self, u: FloatArray) -> FloatArray:
-        return (1 + np.tan(np.clip(u, 0.0, np.pi) / 2) ** 2) / (2 * self.zoom)
 
     def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
         x = np.tan(np.clip(u1, 0.0, np.pi) / 2)
@@ -127,9 +115,6 @@ class _ChebyshevWave(Wave):
 
     def frequency(self, u: FloatArray) -> FloatArray:
         return self.lmax * np.sin(np.clip(u, 0.0, np.pi) / 2) ** 2
-
-    def speed(self, u: FloatArray) -> FloatArray:
-        return self.lmax / 2 * np.sin(u)
 
     def speed_bounds(self, u0: FloatArray, u1: FloatArray) -> tuple[FloatArray, FloatArray]:
         steepest = np.minimum(np.abs(np.sin((u0 + u1) / 2)) + (u1 - u0) / 2, 1.0)
@@ -163,7 +148,10 @@ def _over_pieces(wave: Wave, target: Target | None, pieces: Sequence[Piece]) -> 
     seen, bound = 0.0, 0.0
     floor = 4 * wave.rounding
     for piece in pieces:
-        left, right = _first_cells(wave, piece)
+        # some intervals for every wave; what rounding may have cut off the ends of the piece is added
+        a, b = (wave.angle([piece.low, piece.high]) + 8 * _EPS * np.array([-1.0, 1.0])).tolist()
+        edges = np.linspace(a, b, int(np.ceil((b - a) * 2 * wave.harmonics.size)) + 5)
+        left, right = edges[:-1], edges[1:]
         for _ in range(_MAX_ROUNDS):
             value, upper = _cell_bounds(wave, target, piece, left, right)
             seen = max(seen, float(value.max()))
@@ -180,14 +168,6 @@ def _over_pieces(wave: Wave, target: Target | None, pieces: Sequence[Piece]) -> 
         else:
             bound = max(bound, float(upper.max()))
     return bound + wave.rounding
-
-
-def _first_cells(wave: Wave, piece: Piece) -> tuple[FloatArray, FloatArray]:
-    """Cut a piece into some intervals for every wave; what rounding may have cut off its ends is added."""
-    a, b = wave.angle([piece.low, piece.high]).tolist()
-    a, b = a - 8 * _EPS, b + 8 * _EPS
-    edges = np.linspace(a, b, int(np.ceil((b - a) * 2 * wave.degree)) + 5)
-    return edges[:-1], edges[1:]
 
 
 def _cell_bounds(
@@ -210,7 +190,7 @@ def _cell_bounds(
     # the bounds of the speed hold up to the end of the interval, beyond which there is no frequency
     first, second = wave.speed_bounds(left, np.minimum(right, wave.angle(piece.high)))
     bend = slopes[2] * first**2 + slopes[1] * second
-    distance, slope = np.abs(p[0] - target(lam)), slopes[0] * wave.speed(middle)
+    distance, slope = np.abs(p[0] - target(lam)), slopes[0] * wave.speed_bounds(middle, middle)[0]
     upper += distance + np.abs(p[1] - slope) * d + bend * d**2 / 2
     # the frequency in the middle is rounded, and so is the target there
     upper += 16 * _EPS * (1 + np.abs(slope))
@@ -229,7 +209,7 @@ def _at_points(wave: Wave, problem: Problem) -> float:
 
 def _at_samples(wave: Wave, problem: Problem) -> float:
     """Return the largest distance seen at many frequencies."""
-    r, lmax = wave.degree, problem.lmax
+    r, lmax = wave.harmonics.size, problem.lmax
     panels = interval_quadrature(lmax, problem.target.features, lambda a, b: 24 + 4 * r)[0]
     even = wave.frequency(np.linspace(0.0, float(wave.angle(lmax)), 40 * r + 2001))
     lam = np.concatenate([panels, np.clip(even, 0.0, lmax), problem.nodes, [0.0, lmax]])

@@ -307,13 +307,7 @@ def fit_chebyshev(
 
 
 def _solve_chebyshev(
-    target: Kernel | str,
-    order: int,
-    lmax: float,
-    weight: Weight,
-    ridge: float,
-    norm: Norm,
-    decide: float | None = None,
+    target: Kernel | str, order: int, lmax: float, weight: Weight, ridge: float, norm: Norm, decide: float | None = None
 ) -> tuple[BasisFit, Problem]:
     """Solve for Chebyshev coefficients."""
     r, mu = checked_order(order, MAX_CHEBYSHEV_ORDER), check_not_negative(ridge, "ridge")

@@ -9,13 +9,12 @@ without an eigenbasis the Krylov space of each input takes its place (Lanczos).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from cayleygsp._format import ShortRepr
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_not_negative, check_positive, check_signals
 from cayleygsp.design.fit import DEFAULT_RIDGE, MAX_CAYLEY_ORDER, checked_order
@@ -31,8 +30,7 @@ KRYLOV_STEPS = 160
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredResponse:
+class _Measured(NamedTuple):
     r"""A least squares problem in the values of a response, :math:`\sum_k (a_k g(\lambda_k) - b_k)^2 + rest^2`.
 
     The nodes λ are the frequencies with an input, of norm a > 0 (``strengths``); b is what of the output lies along the
@@ -49,10 +47,10 @@ class MeasuredResponse:
     scale: float
     n_equations: int
     is_estimated: bool
-    exponent: int = 0
+    exponent: int
 
 
-def measure_response(L: Laplacian, inputs: Array, outputs: Array) -> MeasuredResponse:
+def _measure(L: Laplacian, inputs: Array, outputs: Array) -> _Measured:
     """Reduce pairs of signals of shape (n, m) to values at frequencies."""
     # the filter is real, so that real and imaginary parts are pairs of their own
     if np.iscomplexobj(inputs) or np.iscomplexobj(outputs):
@@ -60,37 +58,27 @@ def measure_response(L: Laplacian, inputs: Array, outputs: Array) -> MeasuredRes
     X, Y = inputs.astype(np.float64), outputs.astype(np.float64)
     X_exponent, Y_exponent = (int(np.frexp(np.abs(Z).max(initial=0.0))[1]) for Z in (X, Y))
     X, Y = np.ldexp(X, -X_exponent), np.ldexp(Y, -Y_exponent)
-    if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES:
-        problem = _by_eigenbasis(L, X, Y)
-    else:
-        problem = _by_krylov_spaces(L, X, Y)
-    return replace(problem, exponent=Y_exponent - X_exponent)
+    is_exact = L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES
+    parts = [_eigen_part(L, X, Y)] if is_exact else [_krylov_part(L, x, y) for x, y in zip(X.T, Y.T, strict=True)]
+    nodes, a, b = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    seen = a > 8 * _EPS * np.linalg.norm(a)
+    rest = float(np.linalg.norm([*(part[3] for part in parts), *b[~seen]]))
+    scale = float(np.linalg.norm(Y))
+    return _Measured(nodes[seen], a[seen], b[seen], rest, scale, Y.size, not is_exact, Y_exponent - X_exponent)
 
 
-def _by_eigenbasis(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:
+def _eigen_part(L: Laplacian, X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return eigenvalues, the inputs' and the outputs' parts there, and the norm of the outputs beside the inputs."""
     X_hat, Y_hat = L.eigenvectors.T @ X, L.eigenvectors.T @ Y
     lam = np.maximum(L.eigenvalues, 0.0)
     # Equal eigenvalues are computed at most this far apart; a filter has one value for all of them.
     starts = np.flatnonzero(np.diff(lam, prepend=-np.inf) > 2 * L.eigenbasis.residual)
     sizes = np.diff(starts, append=lam.size)
     a = np.sqrt(np.add.reduceat((X_hat**2).sum(axis=1), starts))
-    seen = a > 8 * _EPS * np.linalg.norm(a)
-    inverse = np.divide(1.0, a, out=np.zeros_like(a), where=seen)
-    unit = X_hat * np.repeat(inverse, sizes)[:, None]
+    unit = X_hat * np.repeat(np.divide(1.0, a, out=np.zeros_like(a), where=a > _EPS * a.max()), sizes)[:, None]
     b = np.add.reduceat((unit * Y_hat).sum(axis=1), starts)
     rest = float(np.linalg.norm(Y_hat - unit * np.repeat(b, sizes)[:, None]))
-    nodes = np.add.reduceat(lam, starts) / sizes
-    return MeasuredResponse(nodes[seen], a[seen], b[seen], rest, float(np.linalg.norm(Y)), Y.size, False)
-
-
-def _by_krylov_spaces(L: Laplacian, X: FloatArray, Y: FloatArray) -> MeasuredResponse:
-    parts = [_krylov_part(L, x, y) for x, y in zip(X.T, Y.T, strict=True)]
-    nodes, strengths, outputs = (np.concatenate([part[k] for part in parts]) for k in range(3))
-    rest = float(np.linalg.norm([part[3] for part in parts]))
-    seen = strengths > 8 * _EPS * np.linalg.norm(strengths)
-    rest = float(np.hypot(rest, np.linalg.norm(outputs[~seen])))
-    scale = float(np.linalg.norm(Y))
-    return MeasuredResponse(nodes[seen], strengths[seen], outputs[seen], rest, scale, Y.size, True)
+    return np.add.reduceat(lam, starts) / sizes, a, b, rest
 
 
 def _krylov_part(L: Laplacian, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
@@ -130,7 +118,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification(ShortRepr):
+class Identification:
     """A Cayley filter identified from signals, with its residual and the uncertainty of its zoom.
 
     Attributes
@@ -207,8 +195,7 @@ class Identification(ShortRepr):
 class _AtZoom(NamedTuple):
     coeffs: FloatArray
     residual: float
-    condition: float
-    penalty: float
+    basis: Basis
 
 
 def identify_cayley(
@@ -277,28 +264,28 @@ def identify_cayley(
         raise ValueError(f"`outputs` must have the shape of `inputs`, {X.shape}, got {Y.shape}")
     if not X.any():
         raise ValueError("`inputs` must not be zero everywhere: they say nothing of a filter")
-    columns = (laplacian.n_vertices, -1)
-    problem = measure_response(laplacian, X.reshape(columns), Y.reshape(columns))
+    problem = _measure(laplacian, *(Z.reshape(laplacian.n_vertices, -1) for Z in (X, Y)))
     return _identify(problem, laplacian.lmax, r, h, bool(real_coeffs), mu)
 
 
-def _identify(
-    problem: MeasuredResponse, lmax: float, r: int, h: float | None, real: bool, ridge: float
-) -> Identification:
+def _identify(problem: _Measured, lmax: float, r: int, h: float | None, real: bool, ridge: float) -> Identification:
     def solve_at(log_zoom: float) -> _AtZoom:
         A = problem.strengths[:, None] * power_basis(r, np.exp(log_zoom) * problem.nodes, real=real)
         basis = Basis(A, ridge)
         coeffs = basis.coefficients(basis.D * (basis.U.T @ problem.outputs))
         residual = float(np.hypot(np.linalg.norm(A @ coeffs - problem.outputs), problem.rest))
-        penalty = ridge * float(np.linalg.norm(coeffs)) * float(basis.scale[0])
-        return _AtZoom(coeffs, residual, float(basis.scale[0] / basis.scale[-1]), penalty)
+        return _AtZoom(coeffs, residual, basis)
 
     lows = problem.nodes[problem.nodes > 1e-4 * lmax]
     grid = zoom_grid(lmax, lows, _PER_DECADE) if lmax and lows.size else np.zeros(1)
     curve = np.array([solve_at(x).residual for x in grid])
     x = _best(solve_at, grid, curve) if h is None else float(np.log(h))
     solution = solve_at(x)
-    limit = _likely_residual(problem, solution, basis_size(r, real=real) + 1)
+    # up to this residual a zoom is as likely as the best one, apart from what rounding and the ridge may add
+    freedom = max(problem.n_equations - basis_size(r, real=real) - 1, 1)
+    likely = solution.residual * np.sqrt(1 + _LIKELY / freedom)
+    scales, norm = solution.basis.scale, float(np.linalg.norm(solution.coeffs))
+    limit = float(np.hypot(likely, np.hypot(_ROUNDING * problem.scale, ridge * norm * float(scales[0]))))
     low, high = (np.exp(_edge(solve_at, grid, x, limit, way)) for way in (-1, 1)) if grid.size > 1 else (0.0, np.inf)
     scale, gaps = problem.scale or 1.0, np.diff(np.sort(problem.nodes))
     coeffs = _in_units_of_signals(solution.coeffs, problem.exponent)
@@ -312,7 +299,7 @@ def _identify(
         zooms=np.exp(grid),
         residuals=curve / scale,
         zoom_range=(float(low), float(high)),
-        condition=solution.condition,
+        condition=float(scales[0] / scales[-1]),
         n_frequencies=int(np.count_nonzero(gaps > 1e-8 * problem.nodes.max(initial=1e-300))) + (problem.nodes.size > 0),
         coeff_norm=float(np.ldexp(np.linalg.norm(basis_coefficients(solution.coeffs, real=real)), problem.exponent)),
     )
@@ -353,24 +340,15 @@ def _best(solve_at: Callable[[float], _AtZoom], grid: FloatArray, curve: FloatAr
     return float(candidates[min(equal, key=lambda k: float(np.linalg.norm(solutions[k].coeffs)))])
 
 
-def _likely_residual(problem: MeasuredResponse, best: _AtZoom, n_parameters: int) -> float:
-    """Return the residual up to which a zoom is as likely as the best one, apart from what the ridge may add."""
-    freedom = max(problem.n_equations - n_parameters, 1)
-    floor = np.hypot(_ROUNDING * problem.scale, best.penalty)
-    return float(np.hypot(best.residual * np.sqrt(1 + _LIKELY / freedom), floor))
-
-
 def _edge(solve_at: Callable[[float], _AtZoom], grid: FloatArray, x: float, limit: float, way: int) -> float:
     """Return how far from x in one direction the residual stays within the limit, as far as the grid goes."""
     inside = x
-    for y in grid[::way]:
-        if way * (y - x) <= 0:
+    for outside in grid[way * (grid - x) > 0][::way].tolist():
+        if solve_at(outside).residual <= limit:
+            inside = outside
             continue
-        if solve_at(float(y)).residual > limit:
-            outside = float(y)
-            for _ in range(30):
-                middle = (inside + outside) / 2
-                inside, outside = (middle, outside) if solve_at(middle).residual <= limit else (inside, middle)
-            break
-        inside = float(y)
+        for _ in range(30):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if solve_at(middle).residual <= limit else (inside, middle)
+        break
     return inside

@@ -75,8 +75,12 @@ def make_problem(given: Kernel | str, lmax: float, weight: Weight, n_points: Cal
     """Check target and weight, and evaluate them where they matter."""
     lmax = check_not_negative(lmax, "lmax")
     target = as_target(given, lmax)
-    points = _interval_points(target, lmax, n_points)
-    nodes, weights, floor, over = _nodes_and_weights(weight, lmax, *points)
+    points, even = interval_quadrature(lmax, target.features, n_points)
+    # the ends of the pieces, where the largest distance is often met, with next to no weight
+    pieces = [p for p in target.pieces(lmax) if p.low < p.high]
+    ends = [end for p in pieces for end in (p.low * (1 + _INWARDS), p.high * (1 - _INWARDS))]
+    points, even = np.append(points, ends), np.append(even, np.full(len(ends), _INWARDS))
+    nodes, weights, floor, over = _nodes_and_weights(weight, lmax, points, even)
     matters = target.weight(nodes)
     mean_weights = weights * matters
     weights = mean_weights if floor is None else (1 - _FLOOR) * mean_weights + _FLOOR * floor * matters
@@ -97,19 +101,6 @@ def make_problem(given: Kernel | str, lmax: float, weight: Weight, n_points: Cal
         is_estimated=isinstance(weight, SpectralDensity) and not weight.exact,
         uncertainty=weight.uncertainty if isinstance(weight, SpectralDensity) else 0.0,
     )
-
-
-def _interval_points(
-    target: Target, lmax: float, n_points: Callable[[float, float], int]
-) -> tuple[FloatArray, FloatArray]:
-    """Return a quadrature of [0, lmax], and the ends of the target's pieces with next to no weight.
-
-    Where the largest distance is made small, it is often met at the ends.
-    """
-    nodes, weights = interval_quadrature(lmax, target.features, n_points)
-    pieces = [p for p in target.pieces(lmax) if p.low < p.high]
-    ends = [end for p in pieces for end in (p.low * (1 + _INWARDS), p.high * (1 - _INWARDS))]
-    return np.append(nodes, ends), np.append(weights, np.full(len(ends), _INWARDS))
 
 
 def _nodes_and_weights(

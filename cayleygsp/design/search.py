@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -18,8 +18,7 @@ GRID_ROUNDS, SEARCH_ROUNDS, ROUNDS = 10, 25, 400
 _BLOCK = 8192
 
 
-@dataclass(frozen=True, eq=False)
-class BasisFit:
+class BasisFit(NamedTuple):
     """Coefficients of a basis, the error that was made small, and a bound of what is possible."""
 
     coeffs: Array
@@ -92,7 +91,10 @@ def _lawson(basis: Basis, t: FloatArray, n_rounds: int, decide: float | None) ->
         Bw = B * w[:, None]
         G = Bw.T @ B
         G[np.diag_indices_from(G)] += ridge
-        z = _solve_gram(G, Bw.T @ t)
+        try:
+            z = linalg.cho_solve(linalg.cho_factor(G, check_finite=False), Bw.T @ t, check_finite=False)
+        except linalg.LinAlgError:
+            z = np.linalg.lstsq(G, Bw.T @ t, rcond=1e-13)[0]
         distance = np.abs(B @ z - t)
         largest = float(distance.max())
         if largest < best:
@@ -107,13 +109,6 @@ def _lawson(basis: Basis, t: FloatArray, n_rounds: int, decide: float | None) ->
     # rounding may put a bound that is met above what meets it
     bound = min(lower, best) if basis.is_whole else 0.0
     return BasisFit(basis.coefficients(np.sqrt(m) * best_z), best, bound)
-
-
-def _solve_gram(G: FloatArray, b: FloatArray) -> FloatArray:
-    try:
-        return linalg.cho_solve(linalg.cho_factor(G, check_finite=False), b, check_finite=False)
-    except linalg.LinAlgError:
-        return np.linalg.lstsq(G, b, rcond=1e-13)[0]
 
 
 def search_zoom(error: Callable[[float, int], float], problem: Problem, order: int) -> float:

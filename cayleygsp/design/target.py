@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, dataclass, fields
-from typing import Any
+from dataclasses import MISSING, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,8 +89,7 @@ def _read_number(word: str, text: str, parameter: str, lmax: float | None) -> fl
     return number / unit if parameter in _INVERSE else number * unit
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """An interval of frequencies, its ends included, on which a target is smooth; its value if it is constant there."""
 
     low: float
