@@ -41,22 +41,6 @@ def flatten(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command in which every parameter that is a dataclass is replaced by the fields of that class.
 
     So an option that several commands have is declared once.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import inspect
-    >>> from cayleygsp.cli.app import flatten
-    >>> @dataclass(frozen=True)
-    ... class Size:
-    ...     width: int = 3
-    ...     height: int = 4
-    >>> def area(unit: str, size: Size) -> None:
-    ...     print(size.width * size.height, unit)
-    >>> list(inspect.signature(flatten(area)).parameters)
-    ['unit', 'width', 'height']
-    >>> flatten(area)(unit="cm", width=2, height=5)
-    10 cm
     """
     # get_type_hints would hide, on Python 3.10, what an option with the default None is annotated with
     hints = inspect.get_annotations(command, eval_str=True)
@@ -70,11 +54,9 @@ def flatten(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def call(**given: Any) -> None:
-        bundled = {
-            name: bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
-            for name, bundle in bundles.items()
-        }
-        command(**bundled, **given)
+        for name, bundle in bundles.items():
+            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
+        command(**given)
 
     del call.__wrapped__
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, task_results, timed
+from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, pictures, task_results, timed
 from cayleygsp.tasks import Denoised, denoise
 from cayleygsp.tasks.selection import NEED_SIGMA
 
@@ -77,10 +77,9 @@ def denoise_command(
     """
     results = task_results(outputs, signal)
     check_positive(tol, "--tol")
-    if sigma is not None:
-        check_positive(sigma, "--sigma")
-        if select.value not in NEED_SIGMA:
-            raise BadInput(f"--sigma is used by --select {' and '.join(NEED_SIGMA)} only, not by {select.value}")
+    check_positive(sigma, "--sigma")
+    if sigma is not None and select.value not in NEED_SIGMA:
+        raise BadInput(f"--sigma is used by --select {' and '.join(NEED_SIGMA)} only, not by {select.value}")
     for s in strength:
         check_positive(s, "--strength")
     with results.progress(3) as step:
@@ -88,24 +87,10 @@ def denoise_command(
         G, L, y = load_task(graph, signal)
         need_edges(L, "denoising")
         step("denoise")
-        given: dict[str, Any] = {
-            "strengths": strength or None,
-            "sigma": sigma,
-            "shared": shared,
-            "rng": graph.seed,
-            "tol": tol,
-        }
-        done, seconds, messages = timed(lambda: denoise(L, y, family.value, select.value, **given))
+        given: dict[str, Any] = {"strengths": strength or None, "sigma": sigma, "shared": shared, "rng": graph.seed}
+        done, seconds, messages = timed(lambda: denoise(L, y, family.value, select.value, **given, tol=tol))
         step("files")
-
-        def content(ending: str) -> Any:
-            if ending != ".png":
-                return done.signals
-            from cayleygsp.plotting.tasks import denoised_figure
-
-            return denoised_figure(G, y, done)
-
-        results.write(content)
+        results.write(lambda ending: pictures().denoised_figure(G, y, done) if ending == ".png" else done.signals)
     results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
     if done.at_end:
         messages.append("the chosen strength is the first or last of those compared: the best may lie beyond")

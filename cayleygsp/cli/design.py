@@ -47,9 +47,8 @@ def design_command(
             if given is not None:
                 raise BadInput(f"{name} must be left out without --graph")
     check_fit_order(order)
-    for value, name in ((lmax, "--lmax"), (zoom, "--zoom")):
-        if value is not None:
-            check_positive(value, name)
+    check_positive(lmax, "--lmax")
+    check_positive(zoom, "--zoom")
     check_target(target)
 
     frequencies, weight, end = None, None, lmax or 0.0

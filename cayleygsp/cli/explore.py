@@ -30,7 +30,7 @@ MOST_FILTERS = 64
 
 @dataclass(frozen=True, kw_only=True)
 class ShownOptions(PolynomialOptions):
-    """Zoom, order and coefficients of the filter that a page shows at first."""
+    """Zoom, order and coefficients of the filter that a page shows initially."""
 
     order: Annotated[
         int | None,
@@ -73,9 +73,15 @@ def explore_command(
     if layer is None and (layer_name is not None or real_coeffs):
         raise BadInput("--layer-name and --real-coeffs go with --layer")
     results = page_results(outputs)
-    if polynomial.zoom is not None:
-        check_positive(polynomial.zoom, "--zoom")
-    filters, order = _own_filters(polynomial), _preset_order(polynomial)
+    check_positive(polynomial.zoom, "--zoom")
+    filters, order = [], polynomial.order or DEFAULT_ORDER
+    if polynomial.coeffs is not None:
+        own = own_polynomial(polynomial.coeffs, polynomial.zoom, polynomial.order)
+        if own.order > MOST_ORDER:
+            raise BadInput(f"--coeffs make an order that must be at most {MOST_ORDER} on a page, got {own.order}")
+        filters, order = [NamedFilter("own coefficients", own)], DEFAULT_ORDER
+    elif order > PRESET_ORDERS:
+        raise BadInput(f"--order must be at most {PRESET_ORDERS} on a page, got {order:,}")
     with results.progress(3) as step:
         step("filters")
         if layer is not None:
@@ -93,36 +99,11 @@ def explore_command(
     results.show(numbers, {"graph": graph_line(G.name, L), "page": f"{n_bytes / 1e6:.2f} MB"})
 
 
-def _own_filters(options: PolynomialOptions) -> list[NamedFilter]:
-    """Return the filter whose coefficients were given, if they were."""
-    if options.coeffs is None:
-        return []
-    own = own_polynomial(options.coeffs, options.zoom, options.order)
-    if own.order > MOST_ORDER:
-        raise BadInput(f"--coeffs make an order that must be at most {MOST_ORDER} on a page, got {own.order}")
-    return [NamedFilter("own coefficients", own)]
-
-
-def _preset_order(options: PolynomialOptions) -> int:
-    """Return the order of the preset filters."""
-    if options.order is None or options.coeffs is not None:
-        return DEFAULT_ORDER
-    if options.order > PRESET_ORDERS:
-        raise BadInput(f"--order must be at most {PRESET_ORDERS} on a page, got {options.order:,}")
-    return options.order
-
-
 def load_layer(path: Path, name: str | None = None, *, real: bool = False) -> list[NamedFilter]:
     """Return the filters of a saved layer, one for each pair of channels, the first 64 of them.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        What ``torch.save(layer.state_dict(), path)`` wrote; nothing in it is run.
-    name : str, optional
-        Which layer of a network.
-    real : bool
-        The layer has real coefficients. An even number of coefficients says so by itself.
+    The file is what ``torch.save(layer.state_dict(), path)`` wrote, and nothing in it is run. An even number of
+    coefficients says by itself that they are real.
     """
     state = _read_state(path)
     prefix = _find_layer(state, name, path)

@@ -11,7 +11,7 @@ from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, task_results, timed
+from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, pictures, task_results, timed
 from cayleygsp.tasks import Features, smooth_features
 
 # More bands than this would end below all that double precision tells apart.
@@ -68,16 +68,10 @@ def features_command(
         cut = edges or bands or _DEFAULT_BANDS
         done, seconds, messages = timed(lambda: smooth_features(L, X, cut, transition=transition, tol=tol))
         step("files")
-
-        def content(ending: str) -> Any:
-            if ending != ".png":
-                return done.values
-            from cayleygsp.plotting.tasks import features_figure
-
-            return features_figure(G, done, L.lmax)
-
-        results.write(content)
-    results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
+        results.write(lambda ending: pictures().features_figure(G, done, L.lmax) if ending == ".png" else done.values)
+    first, second = done.summary().splitlines()
+    facts = {"graph": graph_line(G.name, L), "features": f"{first}, {seconds:.3g} s", "error bound": second}
+    results.show(_numbers(done, seconds), facts)
     finish(done.info.converged, messages)
 
 
@@ -92,8 +86,3 @@ def _numbers(done: Features, seconds: float) -> dict[str, Any]:
         "converged": done.info.converged,
         "seconds": seconds,
     }
-
-
-def _facts(done: Features, seconds: float) -> dict[str, str]:
-    first, second = done.summary().splitlines()
-    return {"features": f"{first}, {seconds:.3g} s", "error bound": second}

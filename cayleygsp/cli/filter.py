@@ -16,7 +16,7 @@ import typer
 from cayleygsp._format import counted, format_bound
 from cayleygsp._text import printable, quoted
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.inputs import check_streams, graph_line, load, load_signal, need_edges
+from cayleygsp.cli.inputs import check_streams, graph_line, load, load_signal
 from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, Method, OutputOptions, PolynomialOptions
 from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import (
@@ -24,18 +24,19 @@ from cayleygsp.cli.polynomial import (
     check_positive,
     check_product,
     check_target,
+    fit_target,
     own_polynomial,
     read_target,
     target_name,
 )
 from cayleygsp.cli.task_frame import SignalOptions, finish, timed
-from cayleygsp.design import Fit, fit_cayley, parse_target
-from cayleygsp.design.problem import graph_weight
+from cayleygsp.design import Fit, parse_target
 from cayleygsp.design.target import as_target
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
 from cayleygsp.filters import CayleyFilter, FilterInfo, GraphFilter, KernelFilter
 from cayleygsp.io.signals import SIGNAL_ENDINGS
 from cayleygsp.laplacians import Laplacian
+from cayleygsp.report.design import fit_numbers
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
@@ -119,8 +120,7 @@ def filter_command(
         else:
             G, L = load(graph)
             name, labels = G.name, G.labels
-        for h in (polynomial.zoom, own.zoom if own is not None else None):
-            check_product(h, L.lmax)
+        check_product(polynomial.zoom if own is None else own.zoom, L.lmax)
         f = load_signal(given.signal, L.n_vertices, labels)
         step("design")
         cut = client is not None and not in_parts
@@ -131,9 +131,18 @@ def filter_command(
         step("files")
         results.write(lambda ending: y)
     numbers = _filter_numbers(g, info, fit, what) | {"seconds": seconds}
-    results.show(numbers, {"graph": graph_line(name, L), "filter": what} | _filter_lines(info, seconds))
+    bound = format_bound(numbers["relative_error_bound"])
+    products = f"{counted(info.n_matvecs, 'product')} with the Laplacian"
+    reached = f"{'within' if info.converged else 'NOT within'} --tol {info.tol:g}"
+    facts = {
+        "graph": graph_line(name, L),
+        "filter": what,
+        "method": f"{info.method}, {products}, {seconds:.3g} s ({info.reason})",
+        "error bound": f"{bound} of the gain {numbers['gain']:.4g}, {info.certificate}; {reached}",
+    }
+    results.show(numbers, facts)
     if not info.converged and not messages:
-        messages = [f"--tol {tol:g} was not reached: the error bound is {_largest_bound(info)} of the gain"]
+        messages = [f"--tol {tol:g} was not reached: the error bound is {bound} of the gain"]
     finish(info.converged, messages)
 
 
@@ -141,8 +150,7 @@ def _check_response(passing: str | None, polynomial: PolynomialOptions, method: 
     """Reject options that do not make a response; return the polynomial of the user's own coefficients."""
     if (passing is None) == (polynomial.coeffs is None):
         raise BadInput("one of --pass and --coeffs must be given, and not both")
-    if polynomial.zoom is not None:
-        check_positive(polynomial.zoom, "--zoom")
+    check_positive(polynomial.zoom, "--zoom")
     if polynomial.coeffs is not None:
         return own_polynomial(polynomial.coeffs, polynomial.zoom, polynomial.order)
     assert passing is not None
@@ -150,16 +158,12 @@ def _check_response(passing: str | None, polynomial: PolynomialOptions, method: 
     check_fit_order(polynomial.order)
     if polynomial.zoom is not None and polynomial.order is None:
         raise BadInput("--zoom goes with --order or with --coeffs")
-    if polynomial.order is None and not _applies(method, passing):
-        raise BadInput(f"--method {method.value} applies Cayley polynomials: give --order or --coeffs")
+    if polynomial.order is None:
+        # multigrid solves for the poles of a rational response
+        by_poles = method == Method.multigrid and parse_target(passing, 1.0).rational_form is not None
+        if method in (Method.multigrid, Method.jacobi) and not by_poles:
+            raise BadInput(f"--method {method.value} applies Cayley polynomials: give --order or --coeffs")
     return None
-
-
-def _applies(method: Method, passing: str) -> bool:
-    """Return whether a method applies a target as it is: multigrid solves for the poles of a rational response."""
-    if method == Method.multigrid:
-        return parse_target(passing, 1.0).rational_form is not None
-    return method != Method.jacobi
 
 
 def _prepare_filter(
@@ -173,28 +177,22 @@ def _prepare_filter(
     seed: int,
 ) -> tuple[GraphFilter, str, Fit | None]:
     """Return the filter on a Laplacian, in parts or not, a description, and the fit if there was one."""
-    if own is not None:
-        with input_errors():
-            words = f"Cayley polynomial of order {own.order}, zoom {own.zoom:.6g}"
-            return CayleyFilter(on, own, method=method.value, tol=tol), words, None
-    assert passing is not None
-    target = read_target(passing, L)
-    order, zoom = options.order, options.zoom
-    if order is None:
-        response, words = _applied(target, on)
-        with input_errors():
-            return KernelFilter(on, response, method=method.value, tol=tol), f"{target_name(target)}, {words}", None
-    need_edges(L, "a fit")
-    weight = graph_weight(L, "auto", seed)
+    response, fit = own, None
+    if own is None:
+        assert passing is not None
+        target = read_target(passing, L)
+        if options.order is None:
+            sharp, how = _applied(target, on)
+            with input_errors():
+                return KernelFilter(on, sharp, method=method.value, tol=tol), f"{target_name(target)}, {how}", None
+        fit = fit_target(passing, L, options.order, options.zoom, seed)
+        response = as_cayley(fit.polynomial)
+    assert response is not None
+    what = f"Cayley polynomial of order {response.order}, zoom {response.zoom:.6g}"
+    if fit is not None:
+        what = f"{target_name(target)}, fitted by a {what}: {fit.summary}"
     with input_errors():
-        fit = fit_cayley(target, order, L.lmax, zoom or "auto", weight)
-    polynomial = as_cayley(fit.polynomial)
-    what = (
-        f"{target_name(target)}, fitted by a Cayley polynomial of order {polynomial.order}, zoom {fit.zoom:.6g}: "
-        f"{fit.summary}"
-    )
-    with input_errors():
-        return CayleyFilter(on, polynomial, method=method.value, tol=tol), what, fit
+        return CayleyFilter(on, response, method=method.value, tol=tol), what, fit
 
 
 def _applied(response: Response, L: Laplacian) -> tuple[Any, str]:
@@ -207,23 +205,8 @@ def _applied(response: Response, L: Laplacian) -> tuple[Any, str]:
     return response, how
 
 
-def _filter_lines(info: FilterInfo, seconds: float) -> dict[str, str]:
-    reached = "within" if info.converged else "NOT within"
-    return {
-        "method": f"{info.method}, {counted(info.n_matvecs, 'product')} with the Laplacian, {seconds:.3g} s "
-        f"({info.reason})",
-        "error bound": f"{_largest_bound(info)} of the gain {float(np.max(info.gain)):.4g}, {info.certificate}; "
-        f"{reached} --tol {info.tol:g}",
-    }
-
-
-def _largest_bound(info: FilterInfo) -> str:
-    """Write the largest bound over the gain."""
-    return format_bound(float(np.max(info.relative_error_bound)))
-
-
 def _filter_numbers(g: GraphFilter, info: FilterInfo, fit: Fit | None, what: str) -> dict[str, Any]:
-    response = g.response
+    polynomial = g.response.cayley_form
     numbers: dict[str, Any] = {
         "filter": what,
         "method": info.method,
@@ -236,18 +219,12 @@ def _filter_numbers(g: GraphFilter, info: FilterInfo, fit: Fit | None, what: str
         "certificate": info.certificate,
         "converged": info.converged,
     }
-    if response.cayley_form is not None:
-        numbers |= {"order": response.cayley_form.order, "zoom": response.cayley_form.zoom}
+    if polynomial is not None:
+        numbers |= {"order": polynomial.order, "zoom": polynomial.zoom}
     if fit is not None:
-        numbers |= {
-            "fit_residual_rms": fit.residual_rms,
-            "fit_rms_is_estimated": fit.rms_is_estimated,
-            "fit_residual_max": fit.residual_max,
-            "fit_residual_max_over": fit.over,
-            "fit_residual_max_where": fit.where,
-            "fit_certificate": fit.certificate,
-            "fit_peak": fit.peak,
-        }
+        kept = ("residual_rms", "rms_is_estimated", "residual_max", "residual_max_over", "residual_max_where")
+        of_fit = fit_numbers(fit)
+        numbers |= {f"fit_{name}": of_fit[name] for name in (*kept, "certificate", "peak")}
     return numbers
 
 
@@ -286,7 +263,7 @@ def _connected(options: ClusterOptions, quiet: bool) -> Iterator[Any]:
             client = Client(own)
     try:
         if not quiet:
-            threads, link = counted(_n_threads(client), "thread"), printable(client.dashboard_link)
+            threads, link = counted(sum(client.nthreads().values()), "thread"), printable(client.dashboard_link)
             with suppress(OSError):
                 print(f"cluster: {threads} of workers, dashboard {link}", file=sys.stderr)
         yield client
@@ -294,10 +271,6 @@ def _connected(options: ClusterOptions, quiet: bool) -> Iterator[Any]:
         client.close()
         if own is not None:
             own.close()
-
-
-def _n_threads(client: Any) -> int:
-    return sum(client.nthreads().values())
 
 
 def _in_parts(
@@ -313,7 +286,7 @@ def _in_parts(
         if isinstance(graph, str):
             dL = DistributedLaplacian.from_folder(graph, kind, client=client)
         else:
-            n_parts = n_parts or max(_n_threads(client), 1)
+            n_parts = n_parts or max(sum(client.nthreads().values()), 1)
             dL = DistributedLaplacian.from_graph(graph, n_parts, kind, client=client)
     dL.progress = lambda degree, of: step(f"degree {degree} of {of}", 0)
     return dL

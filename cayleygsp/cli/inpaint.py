@@ -15,7 +15,7 @@ from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import STANDARD_INPUT, graph_line, load_signal
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, task_results, timed
+from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, pictures, task_results, timed
 from cayleygsp.graph import Graph
 from cayleygsp.tasks import Inpainted, inpaint
 
@@ -61,16 +61,8 @@ def inpaint_command(
         step("inpaint")
         done, seconds, messages = timed(lambda: inpaint(L, y, known, strength, fill=fill, tol=tol))
         step("files")
-
-        def content(ending: str) -> Any:
-            if ending != ".png":
-                return done.signals
-            from cayleygsp.plotting.tasks import inpainted_figure
-
-            values = ~np.isnan(y.reshape(G.n_vertices, -1)[:, 0]) if known is None else known
-            return inpainted_figure(G, y, values, done)
-
-        results.write(content)
+        shown = ~np.isnan(y.reshape(G.n_vertices, -1)[:, 0]) if known is None else known
+        results.write(lambda kind: pictures().inpainted_figure(G, y, shown, done) if kind == ".png" else done.signals)
     results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
     finish(done.converged, messages)
 

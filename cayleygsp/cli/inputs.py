@@ -71,14 +71,7 @@ _BUILT_IN: dict[str, _BuiltIn] = {
 
 
 def load_graph(name: str, variable: str | None = None, seed: int = 0, symmetrize: Symmetrize | None = None) -> Graph:
-    """Return the graph in a file, of the edge list on standard input ("-"), or the built-in one behind "@name:number".
-
-    Examples
-    --------
-    >>> from cayleygsp.cli.inputs import load_graph
-    >>> load_graph("@grid:3:4").n_vertices
-    12
-    """
+    """Return the graph in a file, in the edge list on standard input ("-"), or the built-in "@name:number"."""
     with input_errors():
         if name != "-" and not name.startswith("@"):
             return read_graph(name, variable=variable, symmetrize=symmetrize)

@@ -56,40 +56,17 @@ def line_width(stream: TextIO) -> int | None:
 
 
 def facts_text(facts: Mapping[str, str], width: int | None = None) -> str:
-    """Return names and values, one per line, broken between words if they are too long.
-
-    Examples
-    --------
-    >>> from cayleygsp.cli.outputs import facts_text
-    >>> print(facts_text({"graph": "a ring of 8 vertices", "edges": "8"}, width=20), end="")
-    graph  a ring of 8
-           vertices
-    edges  8
-    """
+    """Return names and values, one per line, broken between words if they are too long."""
     indent = max(map(len, facts), default=0) + 2
     lines = []
     for name, value in facts.items():
-        line = f"{name:<{indent}}{printable(value)}"
-        if width is None or width < 2 * indent:
-            lines.append(line)
-        else:
-            lines += textwrap.wrap(
-                line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-            )
+        broken = None if width is None or width < 2 * indent else width
+        lines += _wrapped(f"{name:<{indent}}{printable(value)}", broken, indent)
     return "".join(f"{line}\n" for line in lines)
 
 
 def table_text(table: Table, width: int | None = None) -> str:
-    """Return a table as text that has no broken words: headers take several lines, or rows become blocks of lines.
-
-    Examples
-    --------
-    >>> from cayleygsp._html import Table
-    >>> from cayleygsp.cli.outputs import table_text
-    >>> print(table_text(Table(["zoom h", "resolution"], [["1", "0.5"]], n_text=0), width=12).strip())
-    zoom h      1
-    resolution  0.5
-    """
+    """Return a table as text that has no broken words: headers take several lines, or rows become blocks of lines."""
     cells = [[printable(cell) for cell in row] for row in table.rows]
     widest = [max(map(len, column)) for column in zip(*cells, strict=True)] or [0] * len(table.header)
     headers = _header_lines(table.header, widest, width)
@@ -124,16 +101,16 @@ def _broken(name: str, n_lines: int) -> list[str]:
     """Return text in at most so many lines, as narrow as can be without breaking a word."""
     least = max(map(len, name.split()), default=1)
     for width in range(least, len(name) + 1):
-        lines = textwrap.wrap(name, width, break_long_words=False, break_on_hyphens=False)
+        lines = _wrapped(name, width)
         if len(lines) <= n_lines:
             return lines
     return [name]
 
 
-def paragraph_text(text: str, width: int | None = None) -> str:
-    """Return text, broken between words if it is too long."""
-    lines = [text] if width is None else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-    return "".join(f"{printable(line)}\n" for line in lines)
+def _wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
+    """Return the lines of a text, broken between words if there is a width."""
+    between_words: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    return [text] if width is None else textwrap.wrap(text, width, subsequent_indent=" " * indent, **between_words)
 
 
 def warn(text: str) -> None:
@@ -146,7 +123,7 @@ def warn(text: str) -> None:
 def progress(n_steps: int, quiet: bool = False) -> Iterator[Callable[..., None]]:
     """Show on stderr, if it is a terminal, how many of the steps are done.
 
-    What is yielded is called with the name of each step that begins; with 0 behind it, a name is that of the same step.
+    What is yielded is called with the name of each step that begins; a second argument 0 renames the current step.
     """
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
@@ -176,11 +153,12 @@ def _check_place(path: Path, force: bool) -> None:
 
 
 def _content(made: Any, ending: str) -> bytes:
-    """Return what stands in a file: of a text, rows of a dataclass, columns, an array or a figure."""
+    """Return the content of a file: of a text, bytes, rows of a dataclass, columns by name, an array or a figure."""
     if isinstance(made, list):
         made = {field.name: [getattr(row, field.name) for row in made] for field in fields(made[0])}
-    if isinstance(made, Mapping):
-        made = _csv_text(made)
+    if isinstance(made, Mapping):  # what is None is left empty
+        rows = zip(*made.values(), strict=True)
+        made = "".join(",".join("" if cell is None else str(cell) for cell in row) + "\n" for row in (made, *rows))
     if isinstance(made, str):
         return made.encode(errors="replace")  # the name of a file can be no text
     if isinstance(made, np.ndarray):
@@ -197,30 +175,13 @@ def array_bytes(values: Array, ending: str) -> bytes:
     separator = "," if ending == ".csv" else " "
     rows = values.reshape(values.shape[0], -1)
     digits = 9 if rows.dtype.itemsize <= (8 if rows.dtype.kind == "c" else 4) else 17
-    write: Callable[[Any], str] = (
-        (lambda x: f"{x.real:.{digits}g}{x.imag:+.{digits}g}j")
-        if rows.dtype.kind == "c"
-        else lambda x: f"{x:.{digits}g}"
-    )
+    is_complex = rows.dtype.kind == "c"
+    write = f"{{0.real:.{digits}g}}{{0.imag:+.{digits}g}}j".format if is_complex else f"{{:.{digits}g}}".format
     return "".join(separator.join(map(write, row)) + "\n" for row in rows.tolist()).encode()
 
 
-def _csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Return columns of numbers as the content of a .csv file; what is None is left empty."""
-    rows = zip(*columns.values(), strict=True)
-    return "".join(",".join("" if cell is None else str(cell) for cell in row) + "\n" for row in (columns, *rows))
-
-
 class Results:
-    """Where the results of a command go; files are checked when it is made, before any work.
-
-    Parameters
-    ----------
-    options : OutputOptions
-        What the user asked for.
-    endings : tuple of str
-        What the command can write.
-    """
+    """Where the results of a command go; files are checked when it is made, before any work."""
 
     def __init__(self, options: OutputOptions, endings: tuple[str, ...]) -> None:
         # to standard output goes the first kind of text
@@ -255,11 +216,7 @@ class Results:
     def write(self, make: Callable[[str], Any]) -> None:
         """Write all files, or none; a full disk or a lost folder is one line, not a traceback.
 
-        Parameters
-        ----------
-        make : callable
-            Returns from an ending what becomes the file: a text, an array, rows of a dataclass, columns by their names,
-            a matplotlib figure, or bytes. Called for all files before the first is written.
+        What becomes a file is made from its ending, for all files before the first is written.
         """
         contents = {path: _content(make(ending), ending) for path, ending in self._endings.items()}
         try:
@@ -271,20 +228,14 @@ class Results:
             write_output(contents[STANDARD].decode())
 
     def show(self, numbers: Mapping[str, Any], *parts: Part) -> None:
-        """Print numbers as JSON if the user wants that, else words: facts, tables and sentences.
+        """Print numbers as JSON if the user wants that, else facts, tables and sentences with the names of the files.
 
-        Parameters
-        ----------
-        numbers : mapping
-            For JSON.
-        *parts : mapping of str to str, Table or str
-            For people; they go to stderr if standard output is taken by a result, and nowhere if quiet is wanted. The
-            names of the files are added, to the facts where these come last.
+        These go to stderr if standard output is taken by a result, and nowhere if quiet is wanted.
         """
         if self._options.json:
-            return write_output(json_text(numbers))
-        if self._options.quiet:
-            return None
+            write_output(json_text(numbers))
+        if self._options.json or self._options.quiet:
+            return
         if paths := [printable(path) for path in self._endings if path != STANDARD]:
             written = {"written": ", ".join(paths)}
             *before, last = parts
@@ -292,15 +243,15 @@ class Results:
         to_stderr = STANDARD in self._endings
         width = line_width(sys.stderr if to_stderr else sys.stdout)
         text = "".join(_part_text(part, width) for part in parts)
-        if not to_stderr:
-            return write_output(text)
-        with suppress(OSError):
-            sys.stderr.write(text)
-        return None
+        if to_stderr:
+            with suppress(OSError):
+                sys.stderr.write(text)
+        else:
+            write_output(text)
 
 
 def page_results(options: OutputOptions) -> Results:
-    """Return where a page goes."""
+    """Return where a page goes: one file."""
     if len(options.output) != 1:
         raise BadInput(f"give one output file that ends in .html: --output FILE.html, got {len(options.output)}")
     return Results(options, (".html",))
@@ -308,5 +259,5 @@ def page_results(options: OutputOptions) -> Results:
 
 def _part_text(part: Part, width: int | None) -> str:
     if isinstance(part, str):
-        return paragraph_text(part, width)
+        return "".join(f"{printable(line)}\n" for line in _wrapped(part, width))
     return facts_text(part, width) if isinstance(part, Mapping) else table_text(part, width)

@@ -15,7 +15,7 @@ from cayleygsp._validation import check_coefficients
 from cayleygsp.cli.errors import BadInput, input_errors, one_line
 from cayleygsp.cli.inputs import need_edges
 from cayleygsp.cli.options import DEFAULT_ORDER, MOST_ORDER, FilterOptions
-from cayleygsp.design import fit_cayley, parse_target
+from cayleygsp.design import Fit, fit_cayley, parse_target
 from cayleygsp.design.fit import MAX_CAYLEY_ORDER
 from cayleygsp.design.problem import graph_weight
 from cayleygsp.design.target import response_name
@@ -30,15 +30,10 @@ _COST = 64
 
 
 def load_coefficients(text: str, zoom: float | None) -> tuple[Array, float]:
-    """Return coefficients of a Cayley polynomial and its zoom.
+    """Return coefficients of a Cayley polynomial and its zoom; one that is given goes before that of a file.
 
-    Parameters
-    ----------
-    text : str
-        Numbers between commas, "0.5,-0.25,0.1+0.2j"; or a file: .json as the design command writes it, with its zoom,
-        .npy, or .csv and .txt with real and imaginary parts in columns.
-    zoom : float, optional
-        If given, it goes before that of a file.
+    The text is numbers between commas, "0.5,-0.25,0.1+0.2j"; or a file: .json as the design command writes it, with its
+    zoom, .npy, or .csv and .txt with real and imaginary parts in columns.
     """
     with input_errors():
         path = Path(text)
@@ -48,21 +43,16 @@ def load_coefficients(text: str, zoom: float | None) -> tuple[Array, float]:
         elif path.suffix.lower() in SIGNAL_ENDINGS:
             c = _read_coefficients(path)
         else:
-            c = _inline_coefficients(text)
+            words = re.split(r"\s*,\s*|\s+", text.strip())
+            try:
+                c = np.array([parse_number(word) for word in words])
+            except ValueError:
+                kinds = f"numbers between commas or a file ({', '.join(('.json', *SIGNAL_ENDINGS))})"
+                raise ValueError(f"--coeffs must be {kinds}, got {quoted(text, 60)}") from None
         h = own_zoom if zoom is None else zoom
         if h is None:
             raise ValueError("--zoom must be given with --coeffs, unless these are in a .json file that has it")
         return check_coefficients(c, "--coeffs"), float(h)
-
-
-def _inline_coefficients(text: str) -> Array:
-    try:
-        return np.array([parse_number(word) for word in re.split(r"\s*,\s*|\s+", text.strip())])
-    except ValueError:
-        endings = ", ".join((".json", *SIGNAL_ENDINGS))
-        raise ValueError(
-            f"--coeffs must be numbers between commas or a file ({endings}), got {quoted(text, 60)}"
-        ) from None
 
 
 def _read_coefficients(path: Path) -> Array:
@@ -100,13 +90,7 @@ def target_name(target: Response) -> str:
 
 
 class AskedPolynomial:
-    """Which Cayley polynomial a user asked for; checked when made, computed when the graph is there.
-
-    Parameters
-    ----------
-    options : FilterOptions
-        What the user gave.
-    """
+    """Which Cayley polynomial a user asked for; checked when made, computed when the graph is there."""
 
     def __init__(self, options: FilterOptions) -> None:
         coeffs, target, zoom, order = options.coeffs, options.target, options.zoom, options.order
@@ -114,8 +98,7 @@ class AskedPolynomial:
             raise BadInput("--coeffs and --target must not both be given")
         self.target, self.zoom, self.order = target, zoom, order
         self.own: CayleyPolynomial | None = None
-        if zoom is not None:
-            check_positive(zoom, "--zoom")
+        check_positive(zoom, "--zoom")
         if coeffs is not None:
             self.own, self.description = own_polynomial(coeffs, zoom, order), "own coefficients"
         elif target is not None:
@@ -144,20 +127,22 @@ class AskedPolynomial:
         if self.own is not None:
             check_product(self.own.zoom, L.lmax)
             return self.own
-        check_product(self.zoom, L.lmax)
         assert self.target is not None
-        goal = read_target(self.target, L)
-        need_edges(L, "a fit")
-        weight = graph_weight(L, "auto", seed)
-        with input_errors():
-            fit = fit_cayley(goal, self.order or DEFAULT_ORDER, L.lmax, self.zoom or "auto", weight)
-        return as_cayley(fit.polynomial)
+        return as_cayley(fit_target(self.target, L, self.n_powers, self.zoom, seed).polynomial)
+
+
+def fit_target(text: str, L: Laplacian, order: int, zoom: float | None, seed: int) -> Fit:
+    """Return the fit of a target over the frequencies of a graph."""
+    check_product(zoom, L.lmax)
+    goal = read_target(text, L)
+    need_edges(L, "a fit")
+    with input_errors():
+        return fit_cayley(goal, order, L.lmax, zoom or "auto", graph_weight(L, "auto", seed))
 
 
 def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> CayleyPolynomial:
     """Return the polynomial with the user's own coefficients."""
-    if zoom is not None:
-        check_positive(zoom, "--zoom")
+    check_positive(zoom, "--zoom")
     c, h = load_coefficients(coeffs, zoom)
     check_order(c.size - 1, "--coeffs make an order that")
     with input_errors():
@@ -185,9 +170,9 @@ def read_target(text: str, L: Laplacian) -> Response:
         raise BadInput(one_line(error)) from None
 
 
-def check_positive(value: float, name: str) -> None:
-    """Reject a number that is not positive and finite."""
-    if not (math.isfinite(value) and value > 0):
+def check_positive(value: float | None, name: str) -> None:
+    """Reject a number that is not positive and finite; one that was not given is fine."""
+    if value is not None and not (math.isfinite(value) and value > 0):
         raise BadInput(f"{name} must be positive and finite, got {value:g}")
 
 

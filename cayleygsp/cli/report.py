@@ -66,15 +66,7 @@ def report_command(
 
 
 def command_text(options: GraphOptions, order: int) -> str:
-    """Return the command that makes a report again; a relative path as it was given, of an absolute one the name alone.
-
-    Examples
-    --------
-    >>> from cayleygsp.cli.options import GraphOptions
-    >>> from cayleygsp.cli.report import command_text
-    >>> command_text(GraphOptions(graph="/home/me/my roads.mtx"), 4)
-    "cayleygsp report 'my roads.mtx' --laplacian combinatorial --order 4 --seed 0"
-    """
+    """Return the command that makes a report again, with the name alone of a path that is absolute."""
     path = Path(options.graph)
     words = ["cayleygsp", "report", path.name if path.is_absolute() else options.graph]
     words += ["--laplacian", options.kind.value, "--order", str(order), "--seed", str(options.seed)]

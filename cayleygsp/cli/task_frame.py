@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -76,6 +76,13 @@ def timed(compute: Callable[[], T]) -> tuple[T, float, list[str]]:
         warnings.simplefilter("always", ConvergenceWarning)
         result = compute()
     return result, time.perf_counter() - start, [str(warning.message) for warning in caught]
+
+
+def pictures() -> Any:
+    """Return the module that draws what tasks return; it loads matplotlib."""
+    from cayleygsp.plotting import tasks
+
+    return tasks
 
 
 def finish(converged: bool, messages: Sequence[str]) -> None:
