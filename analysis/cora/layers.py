@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from analysis.cora.data import Inputs, by_rows
 from cayleygsp.engine.compiling import compiled
-from cayleygsp.engine.sparse_products import transposed_product
+from cayleygsp.engine.tiles import transposed_product
 from cayleygsp.nn import CayleyConv
 from cayleygsp.nn.ops.coefficients import basis_at
 from cayleygsp.nn.ops.combine import combine_terms

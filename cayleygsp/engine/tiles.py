@@ -44,25 +44,9 @@ _STEP, _CARRY, _BLOCKS = 0, 1, 2
 class TilePlan:
     """How the columns of a block are cut into tiles, how threads share them, and the memory for the terms of a tile.
 
-    Parameters
-    ----------
-    shape : tuple
-        ``(batch, n, features)`` of the signals.
-    dtype : dtype
-        Their precision.
-    n_terms : int
-        Chebyshev terms, K + 1.
-    limit : int, optional
-        Threads at most.
-
-    Attributes
-    ----------
-    edges : ndarray
-        First columns of the tiles, and their end.
-    by_rows : bool
-        Whether the threads share one tile. Otherwise each has tiles of its own.
-    buffers : ndarray, shape (n_buffers, room + 2, n, width)
-        Room for some terms and the two before them.
+    Signals have the shape (batch, n, features); n_terms is K + 1, ``limit`` the most threads. ``edges`` are the first
+    columns of the tiles, and their end; threads share one tile ``by_rows``, or each has tiles of its own; ``buffers``,
+    shape (n_buffers, room + 2, n, width), have room for some terms and the two before them.
     """
 
     def __init__(self, shape: tuple[int, int, int], dtype: Any, n_terms: int, limit: int | None = None) -> None:
@@ -75,23 +59,14 @@ class TilePlan:
         self.n_threads = useful_threads(self.numbers * n_terms, 1, limit)
         lanes = _LANE_BYTES // item
         width = -(-int(np.diff(self.edges).max()) // lanes) * lanes
-        self.by_rows = _share_tiles(n_tiles, self.n_threads, self.numbers) or n * width * n_terms > _LONG_TILE
+        few = self.n_threads > 1 and n_tiles < 2 * self.n_threads  # too few tiles for the threads
+        self.by_rows = (few and self.numbers > _ROWS_SIZE) or n * width * n_terms > _LONG_TILE
         self.room = min(n_terms, max(_BUFFER_BYTES // (n * width * item), MIN_TERMS))
         n_buffers = 1 if self.by_rows else min(self.n_threads, n_tiles)
         self.buffers = np.empty((n_buffers, self.room + 2, n, width), dtype)
 
     def terms(self, graph: tuple[Any, ...], a: Array, x: Array, y: Array) -> None:
-        """Set y[:, :, s] to the sum over k of a[s, k] T_k x; without rows in ``a``, y[:, :, k] to T_k x.
-
-        Parameters
-        ----------
-        graph : tuple
-            The scaled Laplacian, see :mod:`cayleygsp.engine.rows`.
-        a : ndarray, shape (n_blocks, n_terms) or (0, 0)
-            Series.
-        x, y : ndarray, shapes (batch, n, features) and (batch, n, n_blocks, features)
-            Signals and where the answers go.
-        """
+        """Set y[:, :, s] to the sum over k of a[s, k] T_k x; without rows in ``a``, y[:, :, k] to T_k x."""
         program = []
         for k0 in range(0, self.n_terms, self.room):
             size = min(self.room, self.n_terms - k0)
@@ -100,15 +75,7 @@ class TilePlan:
         self._run(_terms_of_tiles, graph, a, program, x, y)
 
     def combine(self, graph: tuple[Any, ...], a: Array, z: Array, y: Array) -> None:
-        """Set y to the sum over s and k of a[s, k] T_k z[:, :, s]: the adjoint of :meth:`terms`, by Clenshaw's rule.
-
-        Parameters
-        ----------
-        graph, a
-            As in :meth:`terms`.
-        z, y : ndarray, shapes (batch, n, n_blocks, features) and (batch, n, features)
-            Blocks of signals and where the answer goes.
-        """
+        """Set y to the sum over s and k of a[s, k] T_k z[:, :, s]: the adjoint of :meth:`terms`, by Clenshaw's rule."""
         program = []
         for stop in range(self.n_terms, 0, -self.room):
             size = min(self.room, stop)
@@ -136,11 +103,6 @@ def product(graph: tuple[Any, ...], x: Array, y: Array, limit: int | None = None
     chunks = cut_rows(graph[0], None if n_threads > 1 else 1).astype(np.int64)
     n_chunks = chunks.size - 1
     run(_product, graph, chunks, x, y, n_chunks=n_chunks, n_steps=1, numbers=4 * x.size, n_threads=n_threads)
-
-
-def _share_tiles(n_tiles: int, n_threads: int, n_numbers: int) -> bool:
-    """Say whether all threads should work on one tile: too few tiles for them, and rows enough."""
-    return n_threads > 1 and n_tiles < 2 * n_threads and n_numbers > _ROWS_SIZE
 
 
 # A call for each row would cost a tenth of a layer with few terms: signals are not copied as blocks of one.
@@ -258,68 +220,44 @@ def _load_terms(first, last, a, k0, size, column, n_columns, buffer, z):  # type
 
 
 @njit(fastmath=FAST, inline="always")
-def _terms_step(first, last, graph, k, q, column, n_columns, x, buffer):  # type: ignore[no-untyped-def]
-    """Set rows of slot q + 2 of the buffer to T_k x, from the two slots before it."""
-    one = x.dtype.type(1)
-    t, out = buffer[q + 1], buffer[q + 2]
-    if k == 0:
-        _gather(first, last, x, column, n_columns, out)
-    else:
-        factor, minus, t_old = (one, one - one, t) if k == 1 else (one + one, one, buffer[q])
-        step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, False)
-
-
-@njit(fastmath=FAST, inline="always")
-def _combine_step(first, last, graph, k, q, buffer):  # type: ignore[no-untyped-def]
-    """Add to rows of slot q of the buffer what Clenshaw's rule takes from the two slots after it."""
-    one = buffer.dtype.type(1)
-    factor = one + one if k else one
-    step_scaled_rows(first, last, graph, factor, one, buffer[q + 1], buffer[q + 2], buffer[q], True)
-
-
-@njit(fastmath=FAST, inline="always")
-def _carry_up(first, last, buffer, capacity):  # type: ignore[no-untyped-def]
-    """Put rows of the last two terms before the next ones."""
-    flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
-    start, size = first * width, np.int64((last - first) * width)
-    for q in range(2):
-        copy_row(flat, np.int64((capacity + q) * slot + start), flat, np.int64(q * slot + start), size)
-
-
-@njit(fastmath=FAST, inline="always")
-def _carry_down(first, last, buffer, size, fresh):  # type: ignore[no-untyped-def]
-    """Put rows of the last two sums of Clenshaw's rule above the next ``size`` degrees, or zeros at the start."""
-    flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
-    start, n = first * width, np.int64((last - first) * width)
-    for q in range(1, -1, -1):  # in this order, or a chunk of a single degree would lose one
-        target = np.int64((size + q) * slot + start)
-        if fresh:
-            for k in range(target, target + n):
-                flat[k] = 0
-        else:
-            copy_row(flat, np.int64(q * slot + start), flat, target, n)
-
-
-@njit(inline="always")
 def _operate_terms(first, last, graph, a, operation, column, n_columns, x, y, buffer):  # type: ignore[no-untyped-def]
     """Do one operation of the program of :func:`_terms_of_tiles` on some rows."""
     kind, k, q = operation[0], operation[1], operation[2]
-    if kind == _STEP:
-        _terms_step(first, last, graph, k, q, column, n_columns, x, buffer)
-    elif kind == _CARRY:
-        _carry_up(first, last, buffer, buffer.shape[0] - 2)
+    if kind == _STEP:  # set slot q + 2 of the buffer to T_k x, from the two slots before it
+        one = x.dtype.type(1)
+        t, out = buffer[q + 1], buffer[q + 2]
+        if k == 0:
+            _gather(first, last, x, column, n_columns, out)
+        else:
+            factor, minus, t_old = (one, one - one, t) if k == 1 else (one + one, one, buffer[q])
+            step_scaled_rows(first, last, graph, factor, minus, t, t_old, out, False)
+    elif kind == _CARRY:  # put the last two terms before the next ones
+        flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
+        start, size = first * width, np.int64((last - first) * width)
+        for q in range(2):
+            copy_row(flat, np.int64((buffer.shape[0] - 2 + q) * slot + start), flat, np.int64(q * slot + start), size)
     else:
         _emit_terms(first, last, a, k, q, column, n_columns, buffer, y)
 
 
-@njit(inline="always")
+@njit(fastmath=FAST, inline="always")
 def _operate_combine(first, last, graph, a, operation, column, n_columns, z, y, buffer):  # type: ignore[no-untyped-def]
     """Do one operation of the program of :func:`_combine_tiles` on some rows."""
     kind, k, q = operation[0], operation[1], operation[2]
-    if kind == _STEP:
-        _combine_step(first, last, graph, k, q, buffer)
-    elif kind == _CARRY:
-        _carry_down(first, last, buffer, q, operation[3] == 1)
+    if kind == _STEP:  # add to slot q of the buffer what Clenshaw's rule takes from the two slots after it
+        one = buffer.dtype.type(1)
+        factor = one + one if k else one
+        step_scaled_rows(first, last, graph, factor, one, buffer[q + 1], buffer[q + 2], buffer[q], True)
+    elif kind == _CARRY:  # put the last two sums above the next degrees, or zeros at the start
+        flat, width, slot = buffer.reshape(-1), buffer.shape[2], buffer.shape[1] * buffer.shape[2]
+        start, n = first * width, np.int64((last - first) * width)
+        for s in range(1, -1, -1):  # in this order, or a chunk of a single degree would lose one
+            target = np.int64((q + s) * slot + start)
+            if operation[3] == 1:
+                for i in range(target, target + n):
+                    flat[i] = 0
+            else:
+                copy_row(flat, np.int64(s * slot + start), flat, target, n)
         _load_terms(first, last, a, k, q, column, n_columns, buffer, z)
     else:
         _scatter(first, last, buffer[0], column, n_columns, y)
@@ -384,3 +322,14 @@ def _product(graph, chunks, x, y, board, mine, budget):  # type: ignore[no-untyp
                 y[i, k] = diagonal[i] * x[i, k] + off * total[k]
         finish(board)
     return MORE
+
+
+@compiled()
+def transposed_product(indptr, indices, values, g, out):  # type: ignore[no-untyped-def]
+    """Add the transposed of a sparse matrix, which is given by its rows, times g to ``out``; both are blocks."""
+    width = g.shape[1]
+    for i in range(g.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            w, j = values[p], indices[p]
+            for k in range(width):
+                out[j, k] += w * g[i, k]

@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from cayleygsp.engine.sparse_products import transposed_product
+from cayleygsp.engine.tiles import transposed_product
 
 
 def sparse_product(x: Tensor, weight: Tensor) -> Tensor:

@@ -1,9 +1,9 @@
-"""Products of transposed sparse matrices."""
+"""Tiles are tested through the layers that use them; here is the product beside them."""
 
 import numpy as np
 from scipy import sparse
 
-from cayleygsp.engine.sparse_products import transposed_product
+from cayleygsp.engine.tiles import transposed_product
 
 
 def test_product_is_that_of_the_transposed_matrix():
