@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
-from cayleygsp._validation import check_eigenvalues, check_positive, check_real
-from cayleygsp.responses.base import Response
+from cayleygsp._validation import check_eigenvalues, check_not_negative, check_positive
+from cayleygsp.responses.base import Response, check_fields
 from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
 
 # Values of a response are wrong by some units of this, relatively.
@@ -47,36 +47,23 @@ def largest_delta(excess: float, length: float) -> float:
     return alpha + float(np.sqrt(alpha) * np.sqrt(alpha + 2))
 
 
-class AnalyticResponse(Response):
-    """A response that bounds itself on the Bernstein ellipses of an interval, so that its series is proved."""
+class ProvedResponse(Response):
+    """A response that bounds the coefficients of its series beyond any number, so that the series is proved."""
 
-    @abstractmethod
-    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
-        """Return logarithms of upper bounds of the response on E_ρ for each ρ - 1; 0 is the interval itself."""
+    #: What to do where the series would have millions of terms.
+    advice = "use a smoother response, such as one with a wider transition"
 
     @abstractmethod
     def value_error(self, lmin: float, lmax: float) -> float:
         """Bound the error of values at frequencies of the interval, which are rounded themselves."""
 
+    @abstractmethod
+    def beyond(self, n_samples: int, lmin: float, lmax: float) -> float:
+        """Bound the sum of the coefficients from N on."""
+
     def rounding_at(self, eigenvalues: FloatArray) -> float:
         """Bound the rounding of values by that on the interval that the frequencies span."""
         return self.value_error(float(eigenvalues.min()), float(eigenvalues.max()))
-
-    def delta_limit(self, lmin: float, lmax: float) -> float:
-        """Return ρ - 1 of the ellipse through the nearest singularity; infinite for an entire function."""
-        return np.inf
-
-    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
-        """Return a number N of samples beyond which the series is worth less than a hundredth of ``atol``."""
-        if lmax == lmin:
-            return 0.0
-        delta, log_M = self._bounded_ellipses(lmin, lmax)
-        if delta.size == 0:  # a singularity on the interval
-            return np.inf
-        target = max(atol / 100, 1e-17 * self._gain_bound(lmin, lmax), 1e-300)
-        # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
-        needed = (np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta)
-        return max(float(np.ceil(np.min(needed))), 0.0)
 
     def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Expand in Chebyshev polynomials on [lmin, lmax] with a proved error.
@@ -93,30 +80,61 @@ class AnalyticResponse(Response):
         Raises
         ------
         ValueError
-            If the response is so steep that the series would have millions of terms.
+            If the series would have millions of terms.
         """
         error = self.value_error(lmin, lmax)
         if lmax == lmin:
             return ChebyshevSeries(self(np.array([lmin])), lmax, error, lmin=lmin)
-        n_samples = max(self.degree_bound(lmax, atol, lmin=lmin), 16)
-        if n_samples > MAX_SAMPLES:
-            raise ValueError(
-                f"{self!r} on [0, {lmax:.3g}] would need a Chebyshev series of about {n_samples:.1g} terms; use a "
-                "smoother response, such as one with a wider transition"
-            )
-        delta, log_M = self._bounded_ellipses(lmin, lmax)
-        beyond = float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - int(n_samples)) * np.log1p(delta))))
-        values = self(chebyshev_nodes(int(n_samples), lmax, lmin))
+        n = self._n_samples(lmin, lmax, atol)
+        values = self(chebyshev_nodes(n, lmax, lmin))
+        beyond = self.beyond(n, lmin, lmax)
         return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=error, lmin=lmin)
 
-    def _gain_bound(self, lmin: float, lmax: float) -> float:
+    def _n_samples(self, lmin: float, lmax: float, atol: float) -> int:
+        n_samples = max(self.degree_bound(lmax, atol, lmin=lmin), 16)
+        if n_samples > MAX_SAMPLES:
+            terms = f"a Chebyshev series of about {n_samples:.1g} terms"
+            raise ValueError(f"{self!r} on [0, {lmax:.3g}] would need {terms}; {self.advice}")
+        return int(n_samples)
+
+
+class AnalyticResponse(ProvedResponse):
+    """A response that bounds itself on the Bernstein ellipses of an interval."""
+
+    @abstractmethod
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
+        """Return logarithms of upper bounds of the response on E_ρ for each ρ - 1; 0 is the interval itself."""
+
+    def delta_limit(self, lmin: float, lmax: float) -> float:
+        """Return ρ - 1 of the ellipse through the nearest singularity; infinite for an entire function."""
+        return np.inf
+
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
+        """Return a number N of samples beyond which the series is worth less than a hundredth of ``atol``."""
+        if lmax == lmin:
+            return 0.0
+        delta, log_M = self.bounded_ellipses(lmin, lmax)
+        if delta.size == 0:  # a singularity on the interval
+            return np.inf
+        target = max(atol / 100, 1e-17 * self.gain_bound(lmin, lmax), 1e-300)
+        # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
+        needed = (np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta)
+        return max(float(np.ceil(np.min(needed))), 0.0)
+
+    def beyond(self, n_samples: int, lmin: float, lmax: float) -> float:
+        """Bound the sum of the coefficients from N on by the best of the ellipses."""
+        delta, log_M = self.bounded_ellipses(lmin, lmax)
+        return float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - n_samples) * np.log1p(delta))))
+
+    def gain_bound(self, lmin: float, lmax: float) -> float:
         """Return an upper bound on the interval itself."""
         return float(np.exp(min(self.log_bounds(np.zeros(1), lmin, lmax)[0], 700.0)))
 
-    def _bounded_ellipses(self, lmin: float, lmax: float) -> tuple[FloatArray, FloatArray]:
+    def bounded_ellipses(self, lmin: float, lmax: float) -> tuple[FloatArray, FloatArray]:
+        """Return ρ - 1 for ellipses short of the singularities, and logarithms of the bounds on them."""
         limit = self.delta_limit(lmin, lmax)
         delta = limit * _SHARES if np.isfinite(limit) else _FREE
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_M = self.log_bounds(delta, lmin, lmax)
         usable = np.isfinite(log_M) & (delta > 0)
         return delta[usable], log_M[usable]
@@ -146,7 +164,7 @@ class Heat(AnalyticResponse):
     scale: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
+        check_fields(self, scale=check_positive)
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -164,10 +182,6 @@ class Heat(AnalyticResponse):
     def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values: x exp(-x) is at most 1/e."""
         return 8 * UNIT * float(np.exp(-self.scale * lmin))
-
-    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
-        """Return the slope at the left end."""
-        return self.scale * float(np.exp(-self.scale * lmin))
 
     def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
         """Return the slope, and bounds of the first two derivatives."""
@@ -194,7 +208,7 @@ class MexicanHat(AnalyticResponse):
     scale: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
+        check_fields(self, scale=check_positive)
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -214,24 +228,18 @@ class MexicanHat(AnalyticResponse):
     def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values: x(1 + x) exp(1 - x) is below 3, and below 3x(1 + x)."""
         x = self.scale * max(abs(lmin), abs(lmax))
-        return 24 * UNIT * self._near_zero(lmin) * min(1.0, x * (1 + x))
-
-    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
-        """Return the slope at the left end, which is the largest."""
-        return float(np.e) * self.scale * self._near_zero(lmin)
+        below = -self.scale * lmin
+        # left of 0 slopes and values are larger
+        return 24 * UNIT * (1 + below) * float(np.exp(below)) * min(1.0, x * (1 + x))
 
     def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
         """Return the slope, and bounds of the first two derivatives."""
-        x, x0, x1 = self.scale * lam, self.scale * low, self.scale * high
-        largest = self.scale * np.exp(1 - x0)
-        first = largest * np.maximum(np.abs(1 - x0), np.abs(1 - x1))
-        second = self.scale * largest * np.maximum(np.abs(2 - x0), np.abs(2 - x1))
-        return self.scale * (1 - x) * np.exp(1 - x), first, second
-
-    def _near_zero(self, lmin: float) -> float:
-        """Return how much larger than at 0 slopes and values can be left of it."""
-        x = -self.scale * lmin
-        return (1 + x) * float(np.exp(x))
+        s, x, x0, x1 = self.scale, self.scale * lam, self.scale * low, self.scale * high
+        # (k - x) exp(1 - x) falls up to its least value, at k + 1, beyond which it rises to 0
+        first, second = (
+            np.maximum(*(np.abs((k - y) * np.exp(1 - y)) for y in (x0, np.clip(k + 1, x0, x1)))) for k in (1, 2)
+        )
+        return s * (1 - x) * np.exp(1 - x), s * first, s * s * second
 
 
 @dataclass(frozen=True)
@@ -256,10 +264,7 @@ class Gaussian(AnalyticResponse):
     width: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "center", check_real(self.center, "center"))
-        object.__setattr__(self, "width", check_positive(self.width, "width"))
-        if not (np.isfinite(self.center) and self.center >= 0):
-            raise ValueError(f"`center` must be at least 0 and finite, got {self.center!r}")
+        check_fields(self, center=check_not_negative, width=check_positive)
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -284,19 +289,15 @@ class Gaussian(AnalyticResponse):
         """Return a bound of the rounding of values; rounded frequencies are off by some units of the center."""
         return UNIT * (16 + 8 * min(self.center, lmax) / self.width)
 
-    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
-        """Return the largest slope of the bump, at a distance of w/√2 from the center."""
-        return float(np.sqrt(2 / np.e)) / self.width
-
     def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
         """Return the slope, and bounds of the first two derivatives."""
         u, left, right = ((x - self.center) / self.width for x in (lam, low, high))
         far = np.maximum(np.abs(left), np.abs(right))
         near = np.where(left * right <= 0, 0.0, np.minimum(np.abs(left), np.abs(right)))
-        largest = np.exp(-near * near)
-        second = np.maximum(np.abs(4 * far * far - 2), np.abs(4 * near * near - 2))
-        slope = -2 * u / self.width * np.exp(-u * u)
-        return slope, 2 * far / self.width * largest, second / self.width**2 * largest
+        steepest = np.clip(np.sqrt(0.5), near, far)
+        slope, first = (2 * x / self.width * np.exp(-x * x) for x in (-u, steepest))
+        second = np.maximum(np.abs(4 * far * far - 2), np.abs(4 * near * near - 2)) * np.exp(-near * near)
+        return slope, first, second / self.width**2
 
 
 def gaussian_growth(delta: FloatArray, lmin: float, lmax: float, center: float, width: float) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,9 @@ class Response(ABC):
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return a number that slopes on [lmin, lmax] do not exceed for certain; None if none is known."""
-        return None
+        low, high = np.array([lmin]), np.array([lmax])
+        slopes = self.slopes(low, low, high)
+        return None if slopes is None else float(slopes[1][0])
 
     def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...] | None:
         """Return the slope at frequencies, and bounds of abs(g') and abs(g'') between others; None if not known."""
@@ -162,6 +164,12 @@ class Response(ABC):
         if exponent < 1:
             raise ValueError(f"the power of a response must be at least 1, got {exponent}")
         return ProductResponse([self] * int(exponent))
+
+
+def check_fields(response: Response, **checks: Callable[[Any, str], float]) -> None:
+    """Check fields of a frozen response by functions of a value and a name, and keep what these return."""
+    for name, check in checks.items():
+        object.__setattr__(response, name, check(getattr(response, name), name))
 
 
 def largest_value(response: Response, eigenvalues: FloatArray) -> float:

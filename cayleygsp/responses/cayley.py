@@ -9,8 +9,9 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive
+from cayleygsp.responses.analytic import AnalyticResponse, half_axes, largest_delta, pole_excess
 from cayleygsp.responses.base import Response
-from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, chebyshev_nodes, series_from_samples
+from cayleygsp.responses.series import MAX_SAMPLES
 
 
 def cayley_transform(x: ArrayLike) -> ComplexArray:
@@ -43,7 +44,7 @@ def cayley_angle(x: ArrayLike) -> FloatArray:
     return -2 * np.arctan2(1.0, check_eigenvalues(x))
 
 
-class CayleyPolynomial(Response):
+class CayleyPolynomial(AnalyticResponse):
     r"""A Cayley polynomial of order r (equation 3 of the paper).
 
     .. math:: g_{c,h}(\lambda) = c_0 + 2\,\mathrm{Re} \sum_{j=1}^r c_j\, C(h\lambda)^j,
@@ -71,6 +72,8 @@ class CayleyPolynomial(Response):
     >>> p([0.0, 0.5, 1e9])
     array([1. , 0.5, 0. ])
     """
+
+    advice = "use method='multigrid'"
 
     def __init__(self, coeffs: ArrayLike, zoom: float) -> None:
         c = check_coefficients(coeffs)
@@ -120,63 +123,26 @@ class CayleyPolynomial(Response):
         r"""Return :math:`4h \sum_j j|c_j|`, as :math:`|C'| \le 2`."""
         return 2 * self.zoom * self.error_weight()
 
-    def rounding_at(self, eigenvalues: FloatArray) -> float:
+    def value_error(self, lmin: float, lmax: float) -> float:
         """Bound the rounding of values through the coefficients."""
-        return self._value_error()
+        error = 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
+        # frequencies beside a left end below zero are rounded in absolute size, not relative to themselves
+        return error + 2**-52 * max(-lmin, 0.0) * self.lipschitz_bound(lmin, lmax)
 
-    def _value_error(self) -> float:
-        return 2**-52 * float(4 * (np.arange(self.order + 1) + 2) @ np.abs(self.coeffs))
+    def delta_limit(self, lmin: float, lmax: float) -> float:
+        """Return ρ - 1 of the ellipse through the poles."""
+        return largest_delta(pole_excess(1j / self.zoom, lmin, lmax), lmax - lmin)
 
-    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
-        r"""Expand in Chebyshev polynomials on [lmin, lmax] with a proved error.
-
-        The response is analytic but for poles of order r at :math:`\lambda = \pm i/h`. On any ellipse
-        :math:`E_\rho` around the interval that leaves them outside, :math:`|g| \le M(\rho)`, and the
-        coefficients obey :math:`|a_k| \le 2 M(\rho) \rho^{-k}`. That gives a number N of samples beyond which
-        nothing that matters is left; the coefficients below N are computed, and cut where their sum is small.
-
-        Parameters
-        ----------
-        lmax : float
-            Right end of the interval.
-        atol : float
-            Largest error allowed; the series carries the error that it has.
-        lmin : float
-            Left end of the interval, ≤ 0.
-
-        Raises
-        ------
-        ValueError
-            If zoom times lmax is so large that the series would have millions of terms.
-        """
-        rounding = self._value_error()
-        if lmax == lmin:
-            return ChebyshevSeries.constant(float(self(0.0)), rounding)
-        n_samples = max(self.degree_bound(lmax, atol, lmin=lmin), 16)
-        if n_samples > MAX_SAMPLES:
-            raise ValueError(
-                f"`zoom` times the spectral bound is {self.zoom * lmax:.3g}: a Chebyshev series would need "
-                f"about {n_samples:.1g} terms; use method='multigrid'"
-            )
-        n_samples = int(n_samples)
-        delta, log_M = self.ellipse_bounds(lmax, lmin)
-        beyond = float(np.exp(np.min(np.log(2 / delta) + log_M + (1 - n_samples) * np.log1p(delta))))
-        values = self(chebyshev_nodes(n_samples, lmax, lmin))
-        # points beside a left end below zero are rounded in absolute size, not relative to themselves
-        rounding += 2**-52 * abs(lmin) * self.lipschitz_bound(lmin, lmax)
-        return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=rounding, lmin=lmin)
-
-    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
-        """Return a number N of samples beyond which the series contributes less than a hundredth of ``atol``."""
-        if lmax == lmin:
-            return 0.0
-        scale = float(np.abs(self.coeffs).sum())
-        if scale == 0:
-            return 0.0
-        delta, log_M = self.ellipse_bounds(lmax, lmin)
-        target = max(atol / 100, 1e-17 * scale)
-        # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
-        return float(np.ceil(np.min((np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta))))
+    def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
+        r"""Return the logarithm of the bound on E_ρ: :math:`|C| \le 1 + 2/d` at a distance of d/h from the poles."""
+        # confocal ellipses are nearest to each other on the long axis
+        gap = (pole_excess(1j / self.zoom, lmin, lmax) - half_axes(delta, lmax - lmin)[0]) * self.zoom
+        log_C = np.where(delta == 0, 0.0, np.log1p(2 / gap))
+        # |g| ≤ |c_0| + Σ |c_j| (|C|^j + 1), and 2 |C|^j is more than enough
+        log_c = np.log(np.maximum(2 * np.abs(self.coeffs), 1e-300))
+        terms = log_c + np.outer(log_C, np.arange(self.order + 1))
+        largest = terms.max(axis=1)
+        return largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1))
 
     def tails(self, lmax: float, n_degrees: int, *, lmin: float = 0.0) -> FloatArray:
         """Bound the tails by the coefficients, or by the poles alone, which has no floor, where that is smaller."""
@@ -196,30 +162,13 @@ class CayleyPolynomial(Response):
         if lmax == lmin:
             return degree
         log_tail, log_rho = self._ellipse_tails(lmax, lmin)
-        needed = float(np.min((log_tail - np.log(atol)) / log_rho))  # -inf for the response 0
-        return max(degree, int(needed) + 1 if np.isfinite(needed) else 0)
+        return max(degree, int(np.min((log_tail - np.log(atol)) / log_rho)) + 1)
 
     def _ellipse_tails(self, lmax: float, lmin: float) -> tuple[FloatArray, FloatArray]:
         """Return log A and log ρ for ellipses short of the poles: the tail beyond K is at most A ρ^{-K} for each."""
-        delta, log_M = self.ellipse_bounds(lmax, lmin)
+        delta, log_M = self.bounded_ellipses(lmin, lmax)
         # |a_k| ≤ 2 M ρ^{-k}, summed over k > K
         return np.log(2 / delta) + log_M, np.log1p(delta)
-
-    def ellipse_bounds(self, lmax: float, lmin: float = 0.0) -> tuple[FloatArray, FloatArray]:
-        """Return ρ - 1 for ellipses E_ρ short of the poles, and logarithms of upper bounds M(ρ) of abs(g) on them."""
-        # Where hλ = -i on the scale on which [lmin, lmax] is [-1, 1]: -1 + t - iε. The ellipse through it has the
-        # half axis a = 1 + alpha, and ρ = a + sqrt(a² - 1); all of it is written without cancellation.
-        eps, t = 2 / (self.zoom * (lmax - lmin)), -2 * lmin / (lmax - lmin)
-        near, far = np.hypot(t, eps) + t, np.hypot(2 - t, eps) + 2 - t
-        alpha = eps / 2 * (eps / near + eps / far)
-        delta = (alpha + np.sqrt(alpha) * np.sqrt(alpha + 2)) * np.linspace(0.02, 0.99, 98)
-        # confocal ellipses are nearest to each other on the long axis
-        gap = (alpha - delta * (delta / (2 * (1 + delta)))) / eps
-        log_C = np.log1p(2 / gap)
-        # |g| ≤ |c_0| + Σ |c_j| (|C|^j + 1), and 2 |C|^j is more than enough
-        with np.errstate(divide="ignore"):
-            log_c = np.log(2 * np.abs(self.coeffs))
-        return delta, np.logaddexp.reduce(log_c + np.outer(log_C, np.arange(self.order + 1)), axis=1)
 
 
 def as_cayley(polynomial: Any, name: str = "polynomial") -> CayleyPolynomial:

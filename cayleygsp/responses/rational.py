@@ -12,7 +12,7 @@ from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray, IntArr
 from cayleygsp._validation import check_coefficients, check_eigenvalues, check_positive, check_real
 from cayleygsp.responses.aaa import PartialFractions, approximate
 from cayleygsp.responses.analytic import UNIT, AnalyticResponse, half_axes, largest_delta, pole_excess
-from cayleygsp.responses.base import Response
+from cayleygsp.responses.base import Response, check_fields
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.function import as_response
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
@@ -204,7 +204,7 @@ class Rational(AnalyticResponse):
             near = _distance(complex(p), lmin, lmax)
             # a frequency next to the pole is off by some units of itself, which is at most |p| more than its distance
             error += 8 * (m + 2) * abs(r) / near**m * (2 + abs(p) / near)
-        return UNIT * (error + self.poles.size * self._gain_bound(lmin, lmax))
+        return UNIT * (error + self.poles.size * self.gain_bound(lmin, lmax))
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the sum of the largest slopes of the terms."""
@@ -357,8 +357,7 @@ class Tikhonov(AnalyticResponse):
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "strength", check_positive(self.strength, "strength"))
-        object.__setattr__(self, "power", check_positive(self.power, "power"))
+        check_fields(self, strength=check_positive, power=check_positive)
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -391,21 +390,15 @@ class Tikhonov(AnalyticResponse):
 
     def value_error(self, lmin: float, lmax: float) -> float:
         r"""Return a bound of the rounding of values: :math:`\nu x (1 + x)^{-\nu - 1}` is at most 1."""
-        return UNIT * (8 + 8 * self.power) * self._growth(lmin)
-
-    def lipschitz_bound(self, lmin: float, lmax: float) -> float:
-        """Return the slope at the left end."""
-        return self.power * self.strength * self._growth(lmin)
+        steepest = self.slopes(*np.array([[lmin], [lmin], [lmax]]))[1][0]
+        return UNIT * (8 + 8 * self.power) * float(steepest) / (self.power * self.strength)
 
     def slopes(self, lam: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
-        """Return the slope, and bounds of the first two derivatives."""
-        slope, first = (self.power * self.strength * (1 + self.strength * x) ** (-self.power - 1) for x in (lam, low))
-        return -slope, first, (self.power + 1) * self.strength * first / (1 + self.strength * low)
-
-    def _growth(self, lmin: float) -> float:
-        """Return how much larger than at 0 slopes can be left of it: without bound where the pole is."""
-        x = 1 + self.strength * lmin
-        return x ** (-self.power - 1) if x > 0 else np.inf
+        """Return the slope, and bounds of the first two derivatives, infinite where the pole is."""
+        x, x0 = (np.maximum(1 + self.strength * y, 0.0) for y in (lam, low))
+        with np.errstate(divide="ignore", over="ignore"):
+            slope, first = (self.power * self.strength * y ** (-self.power - 1) for y in (x, x0))
+            return -slope, first, (self.power + 1) * self.strength * first / x0
 
 
 def page_rank(damping: float) -> Tikhonov:

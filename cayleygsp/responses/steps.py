@@ -18,6 +18,7 @@ from scipy import special
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_eigenvalues, check_positive, check_real
 from cayleygsp.responses.analytic import UNIT, AnalyticResponse, gaussian_growth
+from cayleygsp.responses.base import check_fields
 
 # Where erfc(x)/2 has fallen to 0.001, as far as a step is from 1 and 0 at the ends of its transition band.
 _HALF_WIDTHS = 2.1851242
@@ -47,10 +48,11 @@ class _Steps(AnalyticResponse):
     def __post_init__(self) -> None:
         if self.transition is None:  # the default always fits
             return
-        width, room = check_positive(self.transition, "transition"), self._widths()[1]
-        if width > room:
-            raise ValueError(f"`transition` must be at most {room:g}, the room left by the band edges, got {width:g}")
-        object.__setattr__(self, "transition", width)
+        check_fields(self, transition=check_positive)
+        if self.width > (room := self._widths()[1]):
+            raise ValueError(
+                f"`transition` must be at most {room:g}, the room left by the band edges, got {self.width:g}"
+            )
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
@@ -81,7 +83,7 @@ class _OneStep(_Steps):
     cutoff: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cutoff", check_positive(self.cutoff, "cutoff"))
+        check_fields(self, cutoff=check_positive)
         super().__post_init__()
 
     def _widths(self) -> tuple[float, float]:
@@ -168,11 +170,9 @@ class BandPass(_Steps):
     transition: float | None = None
 
     def __post_init__(self) -> None:
-        low, high = check_real(self.low, "low"), check_positive(self.high, "high")
-        if not 0 <= low < high:
-            raise ValueError(f"`low` must be at least 0 and below `high` = {high:g}, got {low:g}")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        check_fields(self, low=check_real, high=check_positive)
+        if not 0 <= self.low < self.high:
+            raise ValueError(f"`low` must be at least 0 and below `high` = {self.high:g}, got {self.low:g}")
         super().__post_init__()
 
     def _widths(self) -> tuple[float, float]:

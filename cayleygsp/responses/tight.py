@@ -16,16 +16,15 @@ import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive, check_real
-from cayleygsp.responses.analytic import UNIT
-from cayleygsp.responses.base import Response
-from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
+from cayleygsp.responses.analytic import UNIT, ProvedResponse
+from cayleygsp.responses.base import Response, check_fields
 
 # With more samples than this the error falls too slowly to be worth it.
 _MOST_SAMPLES = 2**19
 
 
-class SmoothResponse(Response):
-    """A response that bounds the variation of one of its derivatives, so that its series is proved.
+class SmoothResponse(ProvedResponse):
+    """A response of at most 1 that bounds the variation of one of its derivatives.
 
     Attributes
     ----------
@@ -37,6 +36,7 @@ class SmoothResponse(Response):
 
     smoothness: int
     value_units: float
+    least_gain = 1.0
 
     @abstractmethod
     def variation(self) -> float:
@@ -46,43 +46,28 @@ class SmoothResponse(Response):
     def steepest(self) -> float:
         """Bound the slope at every frequency."""
 
-    @abstractmethod
-    def gain_bound(self) -> float:
-        """Bound the values at every frequency."""
-
     def lipschitz_bound(self, lmin: float, lmax: float) -> float:
         """Return the bound of the slopes."""
         return self.steepest()
 
-    def rounding_at(self, eigenvalues: FloatArray) -> float:
-        """Bound the rounding of values through the largest frequency."""
-        return self._value_error(float(np.abs(eigenvalues).max()))
+    def value_error(self, lmin: float, lmax: float) -> float:
+        """Bound the rounding of values at frequencies of the interval, which are rounded themselves."""
+        return UNIT * (self.value_units + 4 * max(abs(lmin), abs(lmax)) * self.steepest())
 
-    def _value_error(self, largest: float) -> float:
-        """Bound the rounding of values at frequencies up to the given one, which are rounded themselves."""
-        return UNIT * (self.value_units * self.gain_bound() + 4 * largest * self.steepest())
-
-    def _beyond(self, n_samples: float, length: float) -> float:
+    def beyond(self, n_samples: int, lmin: float, lmax: float) -> float:
         """Bound the sum of the coefficients from N on."""
         nu = self.smoothness
-        return 2 * self.variation() * (length / 2) ** nu / (math.pi * nu * (n_samples - 1 - nu) ** nu)
+        return 2 * self.variation() * ((lmax - lmin) / 2) ** nu / (math.pi * nu * (n_samples - 1 - nu) ** nu)
 
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return a number of samples beyond which the series is worth less than a hundredth of ``atol``."""
         if lmax == lmin:
             return 0.0
-        nu, target = self.smoothness, max(atol / 100, 1e-17 * self.gain_bound())
-        return math.ceil(1 + nu + (self._beyond(2 + nu, lmax - lmin) / target) ** (1 / nu))
+        nu, target = self.smoothness, max(atol / 100, 1e-17)
+        return math.ceil(1 + nu + (self.beyond(2 + nu, lmin, lmax) / target) ** (1 / nu))
 
-    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
-        """Expand in Chebyshev polynomials on [lmin, lmax] with a proved error, the one allowed if it can be reached."""
-        sample_error = self._value_error(max(abs(lmin), abs(lmax)))
-        if lmax == lmin:
-            return ChebyshevSeries(self([lmin]), lmax, sample_error, lmin=lmin)
-        n = int(min(max(self.degree_bound(lmax, atol, lmin=lmin), 16), _MOST_SAMPLES))
-        values = self(chebyshev_nodes(n, lmax, lmin))
-        beyond = self._beyond(n, lmax - lmin)
-        return series_from_samples(values, lmax, atol, beyond=beyond, sample_error=sample_error, lmin=lmin)
+    def _n_samples(self, lmin: float, lmax: float, atol: float) -> int:
+        return int(min(max(self.degree_bound(lmax, atol, lmin=lmin), 16), _MOST_SAMPLES))
 
 
 TIGHT_BANKS = ("itersine", "meyer")
@@ -119,11 +104,9 @@ class Itersine(SmoothResponse):
     width: float
     smoothness = 2
     value_units = 12.0
-    least_gain = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "center", check_real(self.center, "center"))
-        object.__setattr__(self, "width", check_positive(self.width, "width"))
+        check_fields(self, center=check_real, width=check_positive)
         if not np.isfinite(self.center):
             raise ValueError(f"`center` must be finite, got {self.center!r}")
 
@@ -144,10 +127,6 @@ class Itersine(SmoothResponse):
         """Bound the slope."""
         return math.pi**2 / 2 / self.width
 
-    def gain_bound(self) -> float:
-        """Return 1."""
-        return 1.0
-
 
 class _Meyer(SmoothResponse):
     """What Meyer's scaling function and wavelets have in common: steps that are smooth up to the third derivative."""
@@ -155,18 +134,13 @@ class _Meyer(SmoothResponse):
     scale: float
     smoothness = 4
     value_units = 16.0
-    least_gain = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", check_positive(self.scale, "scale"))
+        check_fields(self, scale=check_positive)
 
     def steepest(self) -> float:
         """Bound the slope."""
         return math.pi / 2 * _STEP_SLOPES[0] * 1.5 * self.scale
-
-    def gain_bound(self) -> float:
-        """Return 1."""
-        return 1.0
 
     def _variation_of_step(self, length: float) -> float:
         """Bound that of the fourth derivative of one step, by the derivatives of its angle."""
