@@ -67,4 +67,4 @@ class ChebConv(cheb_conv.ChebConv, _Explained):
         indptr_t, indices_t, order_t = transposed_pattern(graph.indptr, graph.indices)
         values = graph.values * mask[torch.argsort(edges[1], stable=True)].to(graph.values.dtype)
         graph = graph._replace(values=values, indptr_t=indptr_t, indices_t=indices_t, order_t=order_t)
-        return ScaledLaplacian(graph, laplacian.normalization, bounded=False)
+        return ScaledLaplacian(graph, bounded=False)

@@ -69,22 +69,11 @@ class Edges(NamedTuple):
 class Parts(NamedTuple):
     """What Laplacians are made of, the numbers in double precision.
 
-    Attributes
-    ----------
-    indptr, indices, values : Tensor
-        Entries beside the diagonal by rows, with the sign changed. There are as many as edges: self-loops stay as
-        entries of value zero, so that the shapes follow from the shapes of the input.
-    diagonal : Tensor, shape (n,)
-        The diagonal.
-    lmax : Tensor, shape (n,)
-        λ_max of each vertex's graph: a guaranteed bound where the graph is undirected, else twice the largest entry.
-    given : Tensor, shape (n,), or None
-        The λ_max that was given.
-    dtype : torch.dtype
-        Precision of the weights; double if they are to get a gradient, as gradients of entries almost cancel where the
-        zoom is large.
-    is_symmetric : bool
-        Whether the matrix is known to be its own transposed; other devices than the CPU are not asked.
+    The entries beside the diagonal have their sign changed, and there are as many as edges: self-loops stay as entries
+    of value zero, so that the shapes follow from the shapes of the input. ``lmax`` is a guaranteed bound for each
+    vertex's graph where it is undirected, else twice the largest entry, and ``given`` what was given. ``dtype`` is that
+    of the weights; double if they are to get a gradient, as gradients of entries almost cancel where the zoom is large.
+    ``is_symmetric`` says whether the matrix is known to be its own transposed: only the CPU is asked.
     """
 
     indptr: Tensor

@@ -150,17 +150,10 @@ class GraphLaplacian(nn.Module):
         scaling: Tensor | None = None,
     ) -> None:
         super().__init__()
-        for name, tensor in (
-            ("indptr", indptr),
-            ("indices", indices),
-            ("values", values),
-            ("diagonal", diagonal),
-            ("lmax", lmax),
-            ("scaling", scaling),
-        ):
+        matrix = {"indptr": indptr, "indices": indices, "values": values, "diagonal": diagonal}
+        for name, tensor in {**matrix, "lmax": lmax, "scaling": scaling}.items():
             self.register_buffer(name, tensor)
-        self.normalization = check_normalization(normalization)
-        self.bound = bound
+        self.normalization, self.bound = normalization, bound
         self._eigenbasis: tuple[Tensor, Tensor] | None = None
         self._core: Laplacian | None = None
 
@@ -347,14 +340,14 @@ class GraphLaplacian(nn.Module):
         """Return all eigenvalues and eigenvectors, computed once in double precision (dense: for small graphs)."""
         with outside_inference():
             if self._eigenbasis is None:
-                if self._core is not None:
-                    basis = self._core.eigenbasis
-                    self._eigenbasis = torch.from_numpy(basis.eigenvalues), torch.from_numpy(basis.eigenvectors)
-                else:
+                if self._core is None:
                     lam, Phi = torch.linalg.eigh(self.dense().double())
-                    self._eigenbasis = lam, Phi
-            lam, Phi = (t.to(self.values.device) for t in self._eigenbasis)
-            self._eigenbasis = lam, Phi
+                else:
+                    basis = self._core.eigenbasis
+                    lam, Phi = torch.from_numpy(basis.eigenvalues), torch.from_numpy(basis.eigenvectors)
+            else:
+                lam, Phi = self._eigenbasis
+            self._eigenbasis = lam.to(self.values.device), Phi.to(self.values.device)
             return self._eigenbasis
 
 
@@ -403,8 +396,7 @@ def check_state(state: Mapping[str, Tensor | None], n: int) -> None:
     if bool(((there - back).abs() > SYMMETRY * (there + back)).any()):
         raise ValueError("`values` of the state must be those of a symmetric matrix")
     matrix = (part.numpy() for part in (indptr, indices, values.double(), diagonal.double()))
-    labels = torch.unique(lmax, return_inverse=True)[1].numpy() if n else np.empty(0, np.int64)
-    lower = rayleigh_bound(*matrix, labels)
+    lower = rayleigh_bound(*matrix, torch.unique(lmax, return_inverse=True)[1].numpy())
     if bool((lmax.double().numpy() < lower * (1 - LMAX_SLACK)).any()):
         raise ValueError("`lmax` of the state must not be below the largest eigenvalue")
 
@@ -415,8 +407,8 @@ class ScaledLaplacian:
     # the two directions of an edge have gradients of their own
     tied = False
 
-    def __init__(self, graph: GraphTensors, normalization: str | None, *, bounded: bool = True) -> None:
-        self.graph, self.normalization, self._bounded = graph, normalization, bounded
+    def __init__(self, graph: GraphTensors, *, bounded: bool = True) -> None:
+        self.graph, self._bounded = graph, bounded
 
     @classmethod
     def from_edge_index(
@@ -441,7 +433,7 @@ class ScaledLaplacian:
             dtype = parts.dtype if parts.values.requires_grad else dtype
             pattern = () if parts.is_symmetric else transposed_pattern(parts.indptr, parts.indices)
             numbers = (t.to(dtype) for t in (parts.values, parts.diagonal, scale))
-            return cls(GraphTensors(parts.indptr, parts.indices, *numbers, *pattern), normalization, bounded=bounded)
+            return cls(GraphTensors(parts.indptr, parts.indices, *numbers, *pattern), bounded=bounded)
 
     @property
     def reversible(self) -> bool:

@@ -30,7 +30,7 @@ NO_FILTERS = "the layer has no filters before its first call: in_channels is not
 class GraphConv(nn.Module, ABC):
     """Base of the layers.
 
-    A subclass sets ``weight_shape``, ``reset_parameters``, ``draw_weight``, ``prepare``, ``convolve`` and ``taps``.
+    A subclass sets ``weight_shape``, ``reset_parameters``, ``_draw_weight``, ``prepare``, ``convolve`` and ``taps``.
     """
 
     weight: Tensor
@@ -65,17 +65,11 @@ class GraphConv(nn.Module, ABC):
 
     @abstractmethod
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw the weights again.
-
-        Parameters
-        ----------
-        generator : torch.Generator, optional
-            Source of random numbers; torch's global one by default.
-        """
+        """Draw the weights again."""
 
     @abstractmethod
-    def draw_weight(self, generator: torch.Generator | None = None) -> None:
-        """Draw ``weight`` again and leave all other parameters as they are."""
+    def _draw_weight(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights again and leave all other parameters as they are."""
 
     @abstractmethod
     def prepare(
@@ -116,7 +110,7 @@ class GraphConv(nn.Module, ABC):
         """Draw the weights of a lazy layer whose number of input channels is now known."""
         with outside_inference():
             self._give_shape(in_channels)
-            self.draw_weight()
+            self._draw_weight()
 
     def _give_shape(self, in_channels: int) -> None:
         """Make room for the weights of a lazy layer, without numbers."""
@@ -209,7 +203,13 @@ class GraphConv(nn.Module, ABC):
                 y = self.convolve(signals, laplacian) if x.dim() == 3 else self.convolve(signals[None], laplacian)[0]
         if self.bias is not None:
             y = y + self.bias
-        _check_numbers(x, y)
+        if has_numbers(y) and not _is_finite(y.detach()):
+            check_finite(x)  # what is not a number spreads, so that signals need no look of their own
+            warnings.warn(
+                f"the result of the layer overflows: it holds numbers beyond the range of {y.dtype}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         return y.to(x.dtype) if x.dtype in HALF else y
 
     def _check_input(self, x: Any, parameter: Parameter) -> None:
@@ -269,6 +269,15 @@ class GraphConv(nn.Module, ABC):
         """The precision that graphs are prepared in."""
         return self.parameter.dtype
 
+    def _filter_index(self, in_channel: Any, out_channel: Any) -> tuple[int, int]:
+        """Return which filter it is, if the layer has one from the one channel to the other."""
+        i = check_integer(in_channel, "in_channel", at_least=0)
+        o = check_integer(out_channel, "out_channel", at_least=0)
+        for name, index, n_channels in (("in_channel", i, self.in_channels), ("out_channel", o, self.out_channels)):
+            if n_channels != -1 and index >= n_channels:
+                raise ValueError(f"`{name}` must be below {n_channels}, got {index}")
+        return i, o
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.extra_repr()})"
 
@@ -293,26 +302,12 @@ def check_finite(x: Tensor) -> None:
 
 def has_numbers(x: Tensor) -> bool:
     """Return whether the numbers can be looked at: on the CPU, and neither compiled nor in a transform such as vmap."""
-    if x.device.type != "cpu" or torch.compiler.is_compiling():
-        return False
-    return type(x) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+    plain = type(x) is Tensor and x.device.type == "cpu" and not torch.compiler.is_compiling()
+    return plain and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
 def _is_finite(x: Tensor) -> bool:
     return bool(x.sum().isfinite()) or bool(x.isfinite().all())
-
-
-def _check_numbers(x: Tensor, y: Tensor) -> None:
-    """Reject signals that are not finite, seen from a result that is not; warn of a result that overflows itself."""
-    with torch.no_grad():
-        if not has_numbers(y) or _is_finite(y):
-            return
-        check_finite(x)
-    warnings.warn(
-        f"the result of the layer overflows: it holds numbers beyond the range of {y.dtype}",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
 
 
 def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None) -> None:
@@ -320,11 +315,3 @@ def glorot_like(weight: Tensor, power: float, generator: torch.Generator | None)
     limit = math.sqrt(3 / (weight.shape[-2] * power))
     with torch.no_grad():
         weight.uniform_(-limit, limit, generator=generator)
-
-
-def check_channel(channel: Any, n_channels: int, name: str) -> int:
-    """Return the number of a channel if there is such a one."""
-    index = check_integer(channel, name, at_least=0)
-    if n_channels != -1 and index >= n_channels:
-        raise ValueError(f"`{name}` must be below {n_channels}, got {index}")
-    return index

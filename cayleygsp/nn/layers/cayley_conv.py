@@ -19,7 +19,7 @@ from cayleygsp.nn.coordinates import plain_start_power, start_power
 from cayleygsp.nn.features import Features
 from cayleygsp.nn.graph.build import assert_async
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
-from cayleygsp.nn.layers.base import NO_FILTERS, check_channel, glorot_like
+from cayleygsp.nn.layers.base import NO_FILTERS, glorot_like
 from cayleygsp.nn.layers.coordinate_conv import ORTHOGONAL, PARAMETRIZATIONS, CoordinateConv
 from cayleygsp.nn.modes import full_precision
 from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, series_matrix
@@ -208,16 +208,9 @@ class CayleyConv(CoordinateConv):
                 start[:2] = start.new_tensor([0.5, -0.25])
                 self._write(start)
         if not self.is_lazy:
-            self.draw_weight(generator)
+            self._draw_weight(generator)
 
-    def draw_weight(self, generator: torch.Generator | None = None) -> None:
-        """Draw ``weight`` again and leave all other parameters as they are.
-
-        Parameters
-        ----------
-        generator : torch.Generator, optional
-            Source of random numbers; torch's global one by default.
-        """
+    def _draw_weight(self, generator: torch.Generator | None = None) -> None:
         if self.shared_filter:
             power = 1.0
         elif self.parametrization == ORTHOGONAL:
@@ -347,8 +340,7 @@ class CayleyConv(CoordinateConv):
         >>> CayleyConv(2, 3, order=4, zoom=0.5).polynomial(1, 2)
         CayleyPolynomial(order=4, zoom=0.5)
         """
-        i = check_channel(in_channel, self.in_channels, "in_channel")
-        o = check_channel(out_channel, self.out_channels, "out_channel")
+        i, o = self._filter_index(in_channel, out_channel)
         weights = self._weights()[:, i, o]
         return CayleyPolynomial(basis_coefficients(weights, real=self.real_coeffs), float(self._zooms()[o]))
 

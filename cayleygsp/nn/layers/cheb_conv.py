@@ -15,7 +15,7 @@ from cayleygsp.filters import ChebyshevFilter
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, ScaledLaplacian
-from cayleygsp.nn.layers.base import NO_FILTERS, GraphConv, check_channel, glorot_like
+from cayleygsp.nn.layers.base import NO_FILTERS, GraphConv, glorot_like
 from cayleygsp.nn.modes import outside_inference
 from cayleygsp.nn.ops.combine import combine_terms
 from cayleygsp.nn.ops.exact import exact_cheb_conv
@@ -160,16 +160,9 @@ class ChebConv(GraphConv):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
         if not self.is_lazy:
-            self.draw_weight(generator)
+            self._draw_weight(generator)
 
-    def draw_weight(self, generator: torch.Generator | None = None) -> None:
-        """Draw the weights again and leave all other parameters as they are.
-
-        Parameters
-        ----------
-        generator : torch.Generator, optional
-            Source of random numbers; torch's global one by default.
-        """
+    def _draw_weight(self, generator: torch.Generator | None = None) -> None:
         for lin in self.lins:
             glorot_like(cast(Tensor, lin.weight).T, 1 + self.order / 2, generator)
 
@@ -248,8 +241,7 @@ class ChebConv(GraphConv):
         if self.normalization is None and not isinstance(graph, Laplacian) and L.diagonal.any():
             options = {"lmax": 2 * float(L.diagonal.max()), **options}
         weights = self._weights()
-        i = check_channel(in_channel, self.in_channels, "in_channel")
-        o = check_channel(out_channel, self.out_channels, "out_channel")
+        i, o = self._filter_index(in_channel, out_channel)
         coeffs = weights[:, i, o] if self.order else np.append(weights[:, i, o], 0.0)
         return ChebyshevFilter(L, coeffs, **options)
 

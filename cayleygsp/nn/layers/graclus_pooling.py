@@ -21,25 +21,24 @@ _MOST_LEVELS = 8
 
 
 def max_of_vertices(x: Tensor, starts: Tensor, places: Tensor) -> Tensor:
-    """Return the maximum over groups of vertices.
+    """Return the maximum over groups of vertices; with the vertices outside in memory where signals stand like that.
 
-    Parameters
-    ----------
-    x : Tensor, shape (n, channels) or (batch, n, channels)
-        Signals. Where they stand in memory with the vertices outside, so does the result.
-    starts : Tensor, shape (n_groups + 1,)
-        First vertices of the groups, and their end; no group is empty.
-    places : Tensor, shape (n_groups, size)
-        The vertices of each group, one of them repeated in small groups.
+    ``starts`` has the first vertices of the groups and their end, ``places`` the vertices of each group, one of them
+    repeated in small groups; no group is empty.
     """
     plain = not torch.compiler.is_compiling() and type(x) is Tensor and uses_loops(x)
-    if plain and places.shape[1] <= 2**_MOST_LEVELS and not torch._C._functorch.maybe_current_level():
-        reject_forward_mode(x)
-        signals = x if x.dim() == 3 else x[None]
+    if not plain or places.shape[1] > 2**_MOST_LEVELS or torch._C._functorch.maybe_current_level():
+        rows = x.index_select(-2, places.flatten())
+        return F.max_pool1d(rows.transpose(-2, -1), places.shape[1]).transpose(-2, -1)
+    reject_forward_mode(x)
+    signals = x if x.dim() == 3 else x[None]
+    batch, n, channels = signals.shape
+    if not signals.is_contiguous() and signals.transpose(0, 1).is_contiguous():
+        columns = signals.transpose(0, 1).reshape(1, n, batch * channels)
+        pooled = cast(Tensor, _GroupMax.apply(columns, starts))[0].view(-1, batch, channels).transpose(0, 1)
+    else:
         pooled = cast(Tensor, _GroupMax.apply(signals, starts))
-        return pooled if x.dim() == 3 else pooled[0]
-    rows = x.index_select(-2, places.flatten())
-    return F.max_pool1d(rows.transpose(-2, -1), places.shape[1]).transpose(-2, -1)
+    return pooled if x.dim() == 3 else pooled[0]
 
 
 class _GroupMax(torch.autograd.Function):
@@ -48,14 +47,12 @@ class _GroupMax(torch.autograd.Function):
         """Return the maxima; keep the place of each."""
         from cayleygsp.engine.pooling_loops import max_of_groups
 
-        ctx.vertices_outside = _has_vertices_outside(x)
-        rows = _blocks(x, ctx.vertices_outside)
-        y = rows.new_empty((rows.shape[0], starts.numel() - 1, rows.shape[2]))
+        y = x.new_empty((x.shape[0], starts.numel() - 1, x.shape[2]))
         which = torch.empty_like(y, dtype=torch.uint8)
-        max_of_groups(rows.detach().numpy(), starts.numpy(), y.numpy(), which.numpy())
+        max_of_groups(x.detach().contiguous().numpy(), starts.numpy(), y.numpy(), which.numpy())
         ctx.save_for_backward(which, starts)
         ctx.shape = x.shape
-        return _as_signals(y, x.shape, ctx.vertices_outside)
+        return y
 
     @staticmethod
     @once_differentiable
@@ -64,26 +61,9 @@ class _GroupMax(torch.autograd.Function):
         from cayleygsp.engine.pooling_loops import spread_to_places
 
         which, starts = ctx.saved_tensors
-        rows = _blocks(gradient, ctx.vertices_outside)
-        out = rows.new_empty((rows.shape[0], ctx.shape[1], rows.shape[2]))
-        spread_to_places(rows.numpy(), which.numpy(), starts.numpy(), out.numpy())
-        return _as_signals(out, ctx.shape, ctx.vertices_outside), None
-
-
-def _has_vertices_outside(x: Tensor) -> bool:
-    return x.dim() == 3 and not x.is_contiguous() and x.transpose(0, 1).is_contiguous()
-
-
-def _blocks(x: Tensor, vertices_outside: bool) -> Tensor:
-    """Return signals of shape (batch, n, channels) as contiguous (m, n, width), without a copy if they can be."""
-    return x.transpose(0, 1).contiguous().flatten(1)[None] if vertices_outside else x.contiguous()
-
-
-def _as_signals(y: Tensor, shape: torch.Size, vertices_outside: bool) -> Tensor:
-    """Return what :func:`_blocks` made of signals as signals again; the number of vertices is that of y."""
-    if not vertices_outside:
-        return y
-    return y[0].view(y.shape[1], shape[0], shape[2]).transpose(0, 1)
+        out = gradient.new_empty(ctx.shape)
+        spread_to_places(gradient.contiguous().numpy(), which.numpy(), starts.numpy(), out.numpy())
+        return out, None
 
 
 OPS = ("max", "mean")
@@ -211,22 +191,18 @@ class GraclusPooling(nn.Module):
         """Pool ``x``."""
         self._check(x, self.in_vertices)
         size = 2**self.n_levels
+        if not self.padded and self.op == "max":
+            return max_of_vertices(x, self.starts, self.members)
         if not self.padded:
-            return self._pool_real(x)
+            group = torch.repeat_interleave(self.count.flatten(), output_size=self.in_vertices)
+            sums = x.new_zeros((*x.shape[:-2], self.out_vertices, x.shape[-1])).index_add(-2, group, x)
+            return sums / self.count
         if self.op == "mean":
             return _filled(x, self.fake, 0.0).unflatten(-2, (-1, size)).sum(-2) / self.count
         x = _filled(x, self.fake, float("-inf"))
         # One-dimensional pooling wants the vertices last; seen this way it runs over whole rows of channels.
         pooled = F.max_pool1d(x.transpose(-2, -1), size).transpose(-2, -1)
         return _filled(pooled, self.empty, 0.0)
-
-    def _pool_real(self, x: Tensor) -> Tensor:
-        """Pool signals without fake vertices."""
-        if self.op == "max":
-            return max_of_vertices(x, self.starts, self.members)
-        group = torch.repeat_interleave(self.count.flatten(), output_size=self.in_vertices)
-        sums = x.new_zeros((*x.shape[:-2], self.out_vertices, x.shape[-1])).index_add(-2, group, x)
-        return sums / self.count
 
     def permute(self, x: Tensor) -> Tensor:
         """Bring signals from the order of the given graph into that of level 0, with zeros at fake vertices if padded.
@@ -274,8 +250,7 @@ class GraclusPooling(nn.Module):
             if saved is not None and saved.device.type != "meta":
                 differs |= not np.array_equal(saved.cpu().numpy(), places)
         if differs:
-            error_msgs = args[-1]
-            error_msgs.append(
+            args[-1].append(
                 f"{prefix or 'the pooling'}: saved with another coarsening; make the layer with the same graph and rng"
             )
             return

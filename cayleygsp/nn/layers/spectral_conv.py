@@ -297,14 +297,10 @@ def _smallest(L: Laplacian, joined: Any, m: int) -> tuple[FloatArray, FloatArray
     cost = factorisation_cost(L)
     if cost.seconds < _FACTORISATION_SECONDS and fits(cost.n_bytes, available_memory()):
         shift = _SHIFT * L.lmax
-        return eigsh(A, m, sigma=-shift, OPinv=_inverse(A, shift), v0=start)
+        shifted = (A + shift * sparse.eye_array(A.shape[0])).tocsc()  # positive definite, so no pivoting is needed
+        factors = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        inverse = LinearOperator(A.shape, matvec=factors.solve, dtype=A.dtype)
+        return eigsh(A, m, sigma=-shift, OPinv=inverse, v0=start)
     flipped = (L.lmax * sparse.eye_array(A.shape[0]) - A).tocsr()
     lam, Phi = eigsh(flipped, m, which="LA", v0=start, ncv=min(A.shape[0], max(2 * m, 40)), maxiter=10_000)
     return L.lmax - lam[::-1], Phi[:, ::-1]
-
-
-def _inverse(A: sparse.csr_array, shift: float) -> LinearOperator:
-    """Return the inverse of A + shift·I as an operator; positive definite, so no pivoting is needed."""
-    shifted = (A + shift * sparse.eye_array(A.shape[0])).tocsc()
-    factors = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return LinearOperator(A.shape, matvec=factors.solve, dtype=A.dtype)
