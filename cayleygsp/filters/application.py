@@ -110,10 +110,8 @@ class Application:
         As the Laplacian's ``check_signals`` returns them; for the adjoint one block for each filter, in front.
     gain : float
         Largest gain of the filters, of the adjoint that of all together.
-    adjoint : bool
-        Whether each block is filtered by its own filter, and the answers are added up.
-    certify : bool
-        Whether also costly bounds are wanted.
+    adjoint, certify : bool
+        Whether each block goes through its own filter, and the answers are added up; whether costly bounds are wanted.
 
     Attributes
     ----------
@@ -214,12 +212,7 @@ def warn_of_error(
             f"{who} could not certify {wanted}: {whose} is at most {reached} (zoom, size and precision of the signals "
             "and tolerance decide what rounding and underflow allow)"
         )
-    warnings.warn(text, ConvergenceWarning, stacklevel=_depth_of_caller())
-
-
-def _depth_of_caller() -> int:
-    """Return the `stacklevel` of the first frame outside this package and scipy's operators."""
-    frame, depth = sys._getframe(2), 2
+    frame, depth = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("cayleygsp.", "scipy.")):
         frame, depth = frame.f_back, depth + 1
-    return depth
+    warnings.warn(text, ConvergenceWarning, stacklevel=depth)

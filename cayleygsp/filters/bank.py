@@ -33,6 +33,8 @@ from cayleygsp.responses.tight import tight_bank
 class FilterBank:
     r"""Several filters on one graph, applied to a block of signals; those that can share one recurrence.
 
+    Like a single filter, a bank warns if the tolerance could not be certified, or if the result overflows.
+
     Parameters
     ----------
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
@@ -66,7 +68,14 @@ class FilterBank:
         tol: float = 1e-6,
         kind: LaplacianKind | None = None,
     ) -> None:
-        self.responses = _check_responses(responses)
+        if not callable(responses) and (isinstance(responses, str) or not isinstance(responses, Iterable)):
+            raise TypeError(
+                f"`responses` must be a response, a function of frequency or a sequence of them, got {responses!r}"
+            )
+        given = [responses] if callable(responses) else list(responses)
+        if not given:
+            raise ValueError("`responses` must hold at least one filter, got none")
+        self.responses = [as_response(p, name=f"responses[{i}]") for i, p in enumerate(given)]
         self.laplacian = laplacian(graph, kind)
         check_choice(method, "method", METHODS)
         self.tol = check_positive(tol, "tol")
@@ -242,11 +251,6 @@ class FilterBank:
             Shape of the signals followed by the number of filters.
         info : FilterInfo
             Only with ``return_info``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the tolerance could not be certified, or if the result overflows.
         """
         f = self.laplacian.check_signals(signals)
         done = Application(self._choice, f, float(self.gains.max()), certify=return_info)
@@ -282,11 +286,6 @@ class FilterBank:
             Only with ``return_info``. The error bound is relative to the norm of all coefficients of a signal together:
             with :math:`e_i` for the filters it is :math:`\sqrt{\sum_i e_i^2}`. The gain is likewise the root of the
             sum of the filters' squared gains.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the tolerance could not be certified, or if the result overflows.
         """
         c = self._check_coefficients(coefficients)
         gain = float(np.linalg.norm(self.gains / (self.gains.max() or 1.0)) * self.gains.max())
@@ -387,20 +386,6 @@ class FilterBank:
             overflows = info.certificate == "none"
             warn_of_error("the reconstruction", tol, worst, float(info.gain), overflows, signals.dtype)
         return (signals, info) if return_info else signals
-
-
-def _check_responses(responses: Any) -> list[Response]:
-    """Return one response or several as a list, each by its own name in errors."""
-    if callable(responses):
-        return [as_response(responses)]
-    if isinstance(responses, str) or not isinstance(responses, Iterable):
-        raise TypeError(
-            f"`responses` must be a response, a function of frequency or a sequence of them, got {responses!r}"
-        )
-    given = [as_response(p, name=f"responses[{i}]") for i, p in enumerate(responses)]
-    if not given:
-        raise ValueError("`responses` must hold at least one filter, got none")
-    return given
 
 
 def _flat(kernel: Kernel) -> Kernel:

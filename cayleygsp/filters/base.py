@@ -33,11 +33,6 @@ class GraphFilter(LinearOperator):
         The graph.
     response : callable
         The response g.
-    method : str
-        How it is applied. "auto" chooses where the number of signals is known: this is the method of the latest call,
-        and before the first one that of a single signal.
-    reason : str
-        Why this method.
     tol : float or None
         Error allowed, relative to the gain.
     gain : float
@@ -85,7 +80,10 @@ class GraphFilter(LinearOperator):
 
     @property
     def method(self) -> Method:
-        """How it was applied last; for "auto" before the first call, how one signal would be."""
+        """How it is applied: "auto" chooses where the number of signals is known.
+
+        This is the method of the latest call, and before the first one that of a single signal.
+        """
         return self._choice.latest.method.name  # type: ignore[return-value]
 
     @property
@@ -105,13 +103,7 @@ class GraphFilter(LinearOperator):
         )
 
     def evaluate(self, eigenvalues: ArrayLike) -> Array:
-        """Return the response g at the given frequencies.
-
-        Parameters
-        ----------
-        eigenvalues : array_like
-            Frequencies, of any shape.
-        """
+        """Return the response g at frequencies, an array of any shape."""
         return self.response(eigenvalues)
 
     @overload
@@ -156,25 +148,13 @@ class GraphFilter(LinearOperator):
             done.warn(f"method={done.chosen.method.name!r}", worst, self.gain)
 
     def localize(self, vertex: int) -> Array:
-        """Return g(Δ) δ, the filter seen from one vertex.
-
-        Parameters
-        ----------
-        vertex : int
-            Where the unit impulse sits.
-        """
+        """Return g(Δ) δ, the filter seen from one vertex, where the unit impulse δ sits."""
         delta = np.zeros(self.n_vertices)
         delta[check_vertex(vertex, self.n_vertices)] = 1.0
         return self.filter(delta)
 
     def toarray(self) -> Array:
-        """Return the dense matrix of the filter as it is applied.
-
-        Raises
-        ------
-        MemoryError
-            If it would not fit.
-        """
+        """Return the dense matrix of the filter as it is applied; raises MemoryError if it would not fit."""
         needed, available = 5 * 8 * self.n_vertices**2, available_memory()
         if available is not None and needed > available:
             raise MemoryError(
@@ -211,9 +191,9 @@ class GraphFilter(LinearOperator):
 
     def __pow__(self, exponent: Any) -> Any:
         whole = isinstance(exponent, int | np.integer) and exponent >= 1
-        return (
-            self._with_response(self.response**exponent) if whole and self._is_function else super().__pow__(exponent)
-        )
+        if whole and self._is_function:
+            return self._with_response(self.response**exponent)
+        return super().__pow__(exponent)
 
     @property
     def _is_function(self) -> bool:
@@ -227,9 +207,6 @@ class GraphFilter(LinearOperator):
         """Return the filter of another response on the same graph, to the smaller of the tolerances."""
         tols = [g.tol for g in (self, other) if g is not None and g.tol is not None]
         return GraphFilter(self.laplacian, response, method="auto", tol=min(tols, default=None))
-
-    def _matvec(self, x: Array) -> Array:
-        return self.filter(x.reshape(-1)).reshape(x.shape)
 
     def _matmat(self, X: Array) -> Array:
         return self.filter(X)

@@ -43,7 +43,10 @@ def frame_bounds(L: Laplacian, responses: Sequence[Response], *, tol: float) -> 
     They are as sharp as ``tol``, relative to the largest sum.
     """
     s = frame_response(responses)
-    top = _top(L, s)
+    if L.has_eigenbasis:  # the kernels of a bank may end where the frequencies do
+        top = float(L.eigenvalues[-1]) + L.eigenbasis.residual
+    else:  # of samples nothing is known beyond where Lanczos steps see the end of the spectrum
+        top = L.lmax_bound if s.certificate == "proved" else min(L.lanczos_upper, L.lmax_bound)
     scale = _largest(L, s, top)
     if not scale <= LARGEST_BOUND:
         raise ValueError(f"`responses` must have squares that sum up to at most {LARGEST_BOUND:g}, got {scale:.3g}")
@@ -55,16 +58,6 @@ def _largest(L: Laplacian, s: Response, top: float) -> float:
     """Return the largest sum that samples show, and more than zero."""
     with np.errstate(over="ignore", invalid="ignore"):
         return max(float(np.abs(s(np.maximum(chebyshev_nodes(256, top, L.lmin), 0.0))).max()), 1e-300)
-
-
-def _top(L: Laplacian, s: Response) -> float:
-    """Return up to where the frequencies reach: known eigenvalues, or bounds, may end where the kernels of a bank do.
-
-    Where nothing but samples is known of the responses, the spectrum is taken to end where Lanczos steps see its end.
-    """
-    if L.has_eigenbasis:
-        return float(L.eigenvalues[-1]) + L.eigenbasis.residual
-    return L.lmax_bound if s.certificate == "proved" else min(L.lanczos_upper, L.lmax_bound)
 
 
 def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | None) -> ComplementResponse:

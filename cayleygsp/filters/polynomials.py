@@ -87,8 +87,8 @@ class CayleyFilter(GraphFilter):
 
         Parameters
         ----------
-        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
-            See :func:`laplacian`.
+        graph, method, tol, kind
+            As for the class.
         target : callable, response or str
             A function of frequency, or a text such as "low:0.5", see :func:`cayleygsp.design.parse_target`; relative
             numbers in it refer to the Laplacian's guaranteed bound.
@@ -102,8 +102,6 @@ class CayleyFilter(GraphFilter):
             density. Over the eigenvalues the fit's distance is that at each of them, else that at every frequency.
         real_coeffs : bool
             Whether all coefficients are real.
-        method, tol, kind
-            As for the class.
         rng : numpy.random.Generator or int, optional
             For the probes of the density.
         return_info : bool
@@ -151,14 +149,12 @@ class CayleyFilter(GraphFilter):
 
         Parameters
         ----------
-        graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
-            See :func:`laplacian`.
+        graph, method, tol, kind
+            As for the class.
         inputs, outputs : array_like, shape (n,) or (n, m)
             Signals before and after the filter, in pairs.
         order, zoom, real_coeffs, ridge
             See :func:`cayleygsp.design.identify_cayley`.
-        method, tol, kind
-            As for the class.
         return_info : bool
             Also return what is known of the filter: its residual, measured, and which zooms explain the outputs.
 

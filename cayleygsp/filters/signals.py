@@ -34,19 +34,10 @@ _WIDE_ROW = 2**11
 
 
 class Restored(NamedTuple):
-    """An answer as the caller's signals were.
+    """An answer in the shape and type of the caller's signals.
 
-    Attributes
-    ----------
-    signals : numpy.ndarray
-        In the shape and type of the caller's signals.
-    rounding : numpy.ndarray
-        For each real column a bound of what was lost on the way back, relative to the norm of the signal; infinite
-        where the answer is not finite.
-    overflows : bool
-        Whether some number is beyond the range of its type.
-    lost : numpy.ndarray
-        What of the rounding was measured on the way back; the rest is the same for all vertices together.
+    For each real column ``rounding`` bounds what was lost on the way back, relative to the norm of the signal; infinite
+    where the answer is not finite. Of it ``lost`` was measured; the rest is the same for all vertices together.
     """
 
     signals: Array
@@ -56,17 +47,7 @@ class Restored(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """What is known of all vertices where a block holds some of them.
-
-    Attributes
-    ----------
-    n_vertices : int
-        Number of vertices.
-    peaks : numpy.ndarray
-        Largest absolute value of each real column.
-    norms : numpy.ndarray, optional
-        Norm of each real column as it is filtered.
-    """
+    """What is known of all vertices where a block holds some of them: sizes and norms of each real column."""
 
     n_vertices: int
     peaks: FloatArray
@@ -80,15 +61,7 @@ def n_columns(signals: Array, *, by_filter: bool = False) -> int:
 
 
 def signal_block(signals: Any, method: FilterMethod, gain: float, *, by_filter: bool = False) -> SignalBlock:
-    """Return signals as a block that a method filters; those in parts know their own form of it.
-
-    Parameters
-    ----------
-    signals : numpy.ndarray or SignalsApart
-        As the Laplacian's ``check_signals`` returns them.
-    method, gain, by_filter
-        As for :class:`SignalBlock`.
-    """
+    """Return signals as a block that a method filters; those in parts know their own form of it."""
     if isinstance(signals, np.ndarray):
         return SignalBlock(signals, method, gain, by_filter=by_filter)
     apart: SignalsApart = signals
@@ -96,15 +69,7 @@ def signal_block(signals: Any, method: FilterMethod, gain: float, *, by_filter: 
 
 
 class SignalsApart(ABC):
-    """Signals that are not in the memory of this process, on a graph that is not either.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Shape (n,) or (n, m).
-    dtype : numpy.dtype
-        Type of the numbers.
-    """
+    """Signals of shape (n,) or (n, m) that are not in the memory of this process, on a graph that is not either."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -140,7 +105,7 @@ class SignalBlock:
     by_filter : bool
         Whether there is a block for each filter.
     whole : Whole, optional
-        What is known of all vertices, if these are some of them.
+        If these are some of the vertices.
 
     Attributes
     ----------
