@@ -26,16 +26,9 @@ _BARRIER_RESIDUAL = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Solutions and how far they are off, for certain.
+    """Solutions of shape (n, m) and how far they are off, for certain: in the energy norm and at the worst vertex.
 
-    Attributes
-    ----------
-    x : numpy.ndarray, shape (n, m)
-        The solutions.
-    energy_bounds, largest_bounds : numpy.ndarray, shape (m,)
-        Bounds of the errors, in the energy norm and at the worst vertex; infinite if nothing could be proved.
-    residuals : numpy.ndarray, shape (n_steps, m)
-        Residual norms of the conjugate gradients, the shorter histories ending with NaN.
+    Bounds are infinite if nothing could be proved; histories of residual norms that are shorter end with NaN.
     """
 
     x: FloatArray
@@ -47,17 +40,8 @@ class Solution:
 class DefiniteSystem:
     """A definite matrix with off-diagonal entries ≤ 0, prepared for solves with a proved error.
 
-    Parameters
-    ----------
-    A : scipy.sparse.csr_array, shape (n, n)
-        Symmetric.
-    entry_error : float
-        How far each entry may be from what it stands for, relative to its size.
-
-    Attributes
-    ----------
-    A : scipy.sparse.csr_array
-        The matrix, times a power of two if all of it is small. ``v``, ``Av`` and ``least_eigenvalue`` are of this one.
+    Each entry may be off by ``entry_error``, relative to its size. The matrix is kept times a power of two if all of it
+    is small; ``v``, ``Av`` and ``least_eigenvalue`` are of this one.
     """
 
     def __init__(self, A: sparse.csr_array, entry_error: float = 0.0) -> None:
@@ -92,17 +76,7 @@ class DefiniteSystem:
         return self._units * (2 * self._diagonal * size - self.A @ size)
 
     def solve(self, b: FloatArray, b_error: FloatArray, energy: FloatArray) -> Solution:
-        """Solve to errors in the energy norm, as far as rounding allows.
-
-        Parameters
-        ----------
-        b : numpy.ndarray, shape (n, m)
-            Right-hand sides.
-        b_error : numpy.ndarray, shape (n, m)
-            How far they may be off at each vertex.
-        energy : numpy.ndarray, shape (m,)
-            Errors allowed.
-        """
+        """Solve to the given errors in the energy norm, as far as rounding allows; b is off by ``b_error`` at most."""
         rhs = np.ldexp(b, -self._exponent)
         target = 0.5 * np.ldexp(energy, -self._exponent // 2) * np.sqrt(self.least_eigenvalue)
         parts = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ def noise_level(L: Laplacian, f: FloatArray, n_probes: int, rng: np.random.Gener
 
 
 def _high_band(L: Laplacian, n_probes: int, rng: np.random.Generator) -> tuple[HighPass, float, float]:
-    """Return the high pass with the highest cutoff that lets enough frequencies through, its trace and that's error."""
+    """Return the high pass of the highest cutoff that passes enough, with its trace and the error of the trace."""
     best: tuple[HighPass, float, float] | None = None
     for first in range(1, _CANDIDATES, _AT_ONCE):
         bands = [HighPass(L.lmax * 2 ** (-k / 2)) for k in range(first, first + _AT_ONCE)]
@@ -340,8 +341,8 @@ def denoise(
     check_edges(L)
     name, make = check_family(family)
     check_choice(select, "select", SELECTORS)
-    given = None if strengths is None else check_strengths(strengths)
-    make(float((default_strengths(L, FIRST_RANGE[1]) if given is None else given)[0]))  # rejects what is no family
+    compared = default_strengths(L, FIRST_RANGE[1]) if strengths is None else check_strengths(strengths)
+    make(float(compared[0]))  # rejects what is no family
     if not isinstance(shared, bool):
         raise TypeError(f"`shared` must be True or False, got {shared!r}")
     n_probes = check_integer(n_probes, "n_probes", at_least=2)
@@ -354,90 +355,72 @@ def denoise(
     levels = None if levels is None else np.ldexp(levels, -exponent)
     estimated = select in NEED_SIGMA and levels is None
     if estimated:
-        levels = _positive_levels(np.asarray(noise_level(L, block, n_probes, generator).sigma))
-    search = _Search(L, block, make, select, levels, shared, n_probes, generator, tol)
-    comparison = search.over(given) if given is not None else search.by_itself()
-    strength = comparison.strengths[comparison.criterion.chosen]
+        levels = np.asarray(noise_level(L, block, n_probes, generator).sigma)
+        if (levels == 0).any():
+            text = "a signal has nothing in its high frequencies: no noise was seen"
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+        levels = np.where(levels > 0, levels, np.finfo(np.float64).tiny ** 0.5)
+    compare = partial(_compare, L, block, make, select, levels, shared, n_probes, generator, tol)
+    criterion, traces = compare(compared)
+    if strengths is None and (criterion.chosen == compared.size - 1).any():
+        compared = default_strengths(L, LAST_STRENGTH)
+        criterion, traces = compare(compared)
+    strength = compared[criterion.chosen]
     signals, bounds, infos = _apply(L, make, f, np.broadcast_to(strength, block.shape[1:]), tol)
     single = f.ndim == 1
     one_curve = single or shared
     sigma_used = None if select not in NEED_SIGMA or levels is None else np.ldexp(levels, exponent)
     unit = 0 if select in BY_RESIDUAL else 2 * exponent
     with np.errstate(over="ignore"):
-        curve, errors = (np.ldexp(v, unit) for v in (comparison.criterion.values, comparison.criterion.errors))
+        curve, errors = np.ldexp(criterion.values, unit), np.ldexp(criterion.errors, unit)
     return Denoised(
         signals=signals,
         strength=float(strength[0]) if one_curve else strength,
         family=name,
         select=select,
-        strengths=comparison.strengths,
+        strengths=compared,
         curve=curve[:, 0] if one_curve else curve,
         curve_error=errors[:, 0] if one_curve else errors,
-        traces=comparison.traces,
+        traces=traces,
         sigma=float(sigma_used[0]) if single and sigma_used is not None else sigma_used,
         sigma_estimated=estimated,
         error_bound=float(bounds[0]) if single else bounds,
         certificate=weakest(info.certificate for info in infos),
         infos=infos,
-        at_end=comparison.at_end,
+        at_end=compared.size > 1 and bool(np.isin(criterion.chosen, (0, compared.size - 1)).any()),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Comparison:
-    """Strengths and what was seen of them."""
-
-    strengths: FloatArray
-    criterion: Criterion
-    traces: Traces
-
-    @property
-    def at_end(self) -> bool:
-        ends = (0, self.strengths.size - 1)
-        return self.strengths.size > 1 and bool(np.isin(self.criterion.chosen, ends).any())
-
-    @property
-    def at_last(self) -> bool:
-        return bool((self.criterion.chosen == self.strengths.size - 1).any())
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """The comparison of strengths for checked signals."""
-
-    L: Laplacian
-    f: FloatArray
-    make: Callable[[float], Response]
-    select: str
-    sigma: FloatArray | None
-    shared: bool
-    n_probes: int
-    rng: np.random.Generator
-    tol: float
-
-    def by_itself(self) -> _Comparison:
-        """Compare strengths over the first range, and over a longer one if the last of them is chosen."""
-        comparison = self.over(default_strengths(self.L, FIRST_RANGE[1]))
-        return self.over(default_strengths(self.L, LAST_STRENGTH)) if comparison.at_last else comparison
-
-    def over(self, strengths: FloatArray) -> _Comparison:
-        """Compare the given strengths."""
-        L, f = self.L, self.f
-        responses = [self.make(float(s)) for s in strengths]
-        residual_polynomials, noise_polynomials = residual_forms(self.select, self.make, strengths, responses)
-        wanted = [*(plain(g) for g in responses), *noise_polynomials]
-        both = estimate_traces(L, wanted, responses[-1], self.n_probes, self.rng, tol=self.tol)
-        freedom, noise = both.split(len(responses))
-        forms = quadratic_forms(L, residual_polynomials, f, tol=self.tol)
-        energies = np.maximum(forms.values, 0.0)
-        errors = form_errors(self.select, energies, column_norms(f), forms.series_errors)
-        sigma = self.sigma
-        if self.shared:
-            energies, errors = energies.mean(axis=1, keepdims=True), errors.mean(axis=1, keepdims=True)
-            sigma = None if sigma is None else np.sqrt((sigma**2).mean(keepdims=True))
-        criterion = evaluate_criterion(self.select, energies, errors, noise, L.n_vertices, sigma)
-        _check_criterion(criterion, strengths)
-        return _Comparison(strengths, criterion, freedom)
+def _compare(
+    L: Laplacian,
+    f: FloatArray,
+    make: Callable[[float], Response],
+    select: str,
+    sigma: FloatArray | None,
+    shared: bool,
+    n_probes: int,
+    rng: np.random.Generator,
+    tol: float,
+    strengths: FloatArray,
+) -> tuple[Criterion, Traces]:
+    """Return the criterion of checked signals at the given strengths, and the filters' degrees of freedom."""
+    responses = [make(float(s)) for s in strengths]
+    residual_polynomials, noise_polynomials = residual_forms(select, make, strengths, responses)
+    wanted = [*(plain(g) for g in responses), *noise_polynomials]
+    freedom, noise = estimate_traces(L, wanted, responses[-1], n_probes, rng, tol=tol).split(len(responses))
+    forms = quadratic_forms(L, residual_polynomials, f, tol=tol)
+    energies = np.maximum(forms.values, 0.0)
+    errors = form_errors(select, energies, column_norms(f), forms.series_errors)
+    if shared:
+        energies, errors = energies.mean(axis=1, keepdims=True), errors.mean(axis=1, keepdims=True)
+        sigma = None if sigma is None else np.sqrt((sigma**2).mean(keepdims=True))
+    criterion = evaluate_criterion(select, energies, errors, noise, L.n_vertices, sigma)
+    if not np.isfinite(criterion.values).any(axis=0).all():
+        raise ValueError(
+            "`strengths` must hold one at which the filter removes more degrees of freedom than rounding and the error "
+            f"of its estimated trace, got {_range(strengths)}; give larger ones, or select='sure'"
+        )
+    return criterion, freedom
 
 
 def _apply(
@@ -455,15 +438,6 @@ def _apply(
     return signals.reshape(f.shape), bounds, tuple(infos)
 
 
-def _check_criterion(criterion: Criterion, strengths: FloatArray) -> None:
-    """Reject strengths of which none can be chosen."""
-    if not np.isfinite(criterion.values).any(axis=0).all():
-        raise ValueError(
-            "`strengths` must hold one at which the filter removes more degrees of freedom than rounding and the error "
-            f"of its estimated trace, got {_range(strengths)}; give larger ones, or select='sure'"
-        )
-
-
 def _check_sigma(sigma: Any, f: Array, select: str) -> FloatArray:
     """Return one positive noise level per signal."""
     n_signals = 1 if f.ndim == 1 else f.shape[1]
@@ -479,15 +453,6 @@ def _check_sigma(sigma: Any, f: Array, select: str) -> FloatArray:
         users = f"{', '.join(map(repr, NEED_SIGMA[:-1]))} and {NEED_SIGMA[-1]!r}"
         raise ValueError(f"`sigma` must not be given with select={select!r}, which does not use it; {users} do")
     return np.broadcast_to(levels.astype(np.float64), (n_signals,)).copy()
-
-
-def _positive_levels(levels: FloatArray) -> FloatArray:
-    """Return estimated noise levels, raised a little above zero for signals without high frequencies."""
-    if (levels == 0).any():
-        warnings.warn(
-            "a signal has nothing in its high frequencies: no noise was seen", ConvergenceWarning, stacklevel=3
-        )
-    return np.where(levels > 0, levels, np.finfo(np.float64).tiny ** 0.5)
 
 
 def _range(values: float | FloatArray) -> str:

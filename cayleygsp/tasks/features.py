@@ -139,34 +139,29 @@ def smooth_features(
 
 
 def _bands(L: Laplacian, bands: Any, transition: float) -> tuple[list[Response], list[str], FloatArray | None]:
-    """Return the responses, what they are called, and where they meet."""
+    """Return the responses, what they are called, and where they meet; between frequencies they add up to 1."""
     if np.ndim(bands) == 0 and not callable(bands):
         n_bands = check_integer(bands, "bands", at_least=2)
         check_edges(L)
         edges = L.lmax * 2.0 ** np.arange(1 - n_bands, 0)
         if not edges[0] > 0:
             raise ValueError(f"`bands` must be fewer, as the lowest would end at 0, got {n_bands}")
-        return _between(edges, transition)
-    given = [bands] if callable(bands) else list(bands)
-    if not given:
-        raise ValueError("`bands` must hold at least one frequency or response, got none")
-    if any(map(callable, given)):
-        if not all(map(callable, given)):
-            raise TypeError("`bands` must be frequencies or responses, and not some of both")
-        return [as_response(g) for g in given], [f"band {b}" for b in range(len(given))], None
-    edges = check_coefficients(given, "bands")
-    if edges.dtype.kind == "c" or not ((edges > 0).all() and (np.diff(edges) > 0).all()):
-        raise ValueError(f"`bands` must be positive frequencies that increase, got {edges.tolist()}")
-    check_edges(L)
-    if edges[-1] >= L.lmax:
-        raise ValueError(
-            f"`bands` must meet below the end of the spectrum, {L.lmax:.6g}, got {edges[-1]:g}: nothing is above it"
-        )
-    return _between(edges, transition)
-
-
-def _between(edges: FloatArray, transition: float) -> tuple[list[Response], list[str], FloatArray]:
-    """Return the bands that meet at the given frequencies, which add up to 1."""
+    else:
+        given = [bands] if callable(bands) else list(bands)
+        if not given:
+            raise ValueError("`bands` must hold at least one frequency or response, got none")
+        if any(map(callable, given)):
+            if not all(map(callable, given)):
+                raise TypeError("`bands` must be frequencies or responses, and not some of both")
+            return [as_response(g) for g in given], [f"band {b}" for b in range(len(given))], None
+        edges = check_coefficients(given, "bands")
+        if edges.dtype.kind == "c" or not ((edges > 0).all() and (np.diff(edges) > 0).all()):
+            raise ValueError(f"`bands` must be positive frequencies that increase, got {edges.tolist()}")
+        check_edges(L)
+        if edges[-1] >= L.lmax:
+            raise ValueError(
+                f"`bands` must meet below the end of the spectrum, {L.lmax:.6g}, got {edges[-1]:g}: nothing is above it"
+            )
     cuts = [float(edge) for edge in edges]
     steps = [LowPass(c, transition * c) for c in cuts]
     middle = [above - below for below, above in pairwise(steps)]

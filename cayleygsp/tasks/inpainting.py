@@ -163,7 +163,12 @@ def inpaint(
         raise ValueError(f"`fill` must be within the range of {f.dtype}, the type of `y`, got {value:g}")
     tol = check_positive(tol, "tol")
     reached = _reached(L, known, value)
-    _check_range(strength, L)
+    low, high = (bound / L.lmax for bound in _RANGE) if L.lmax else (0.0, np.inf)
+    if strength and not low <= strength <= high:
+        raise ValueError(
+            f"`strength` must be 0, or between {low:.3g} and {high:.3g} on this graph, got {strength:g}: in double "
+            "precision less cannot be told from 0, and with more the known values are lost"
+        )
     # signals of any size are solved for at size one
     columns = np.where(known[:, None], f.reshape(L.n_vertices, -1).astype(np.float64), 0.0)
     exponents = np.frexp(np.abs(columns).max(axis=0))[1]
@@ -229,16 +234,6 @@ def _least_energy(L: Laplacian, y: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(forms - 1.01 * rounding, 0.0)) * (1 - 4 * unit)
 
 
-def _prepare(problem: _Problem) -> DefiniteSystem:
-    try:
-        return DefiniteSystem(problem.A, problem.entry_error)
-    except LinAlgError:
-        raise ValueError(
-            "`strength` must be smaller: the known values are lost in the rounding of double precision, got "
-            f"{problem.strength:g}"
-        ) from None
-
-
 def _solve(problem: _Problem, f: Array, exponents: Array, fill: float | None, tol: float) -> Inpainted:
     """Solve, go back to the caller's scale and type, and bound the error of what comes out."""
     if problem.rows.size:
@@ -285,7 +280,13 @@ def _solve(problem: _Problem, f: Array, exponents: Array, fill: float | None, to
 
 def _solve_rows(problem: _Problem, f: Array, exponents: Array, tol: float) -> Solution:
     """Return the values in the caller's scale and type, bounds in the solver's, and relative residuals."""
-    system = _prepare(problem)
+    try:
+        system = DefiniteSystem(problem.A, problem.entry_error)
+    except LinAlgError:
+        raise ValueError(
+            "`strength` must be smaller: the known values are lost in the rounding of double precision, got "
+            f"{problem.strength:g}"
+        ) from None
     solution = system.solve(problem.b, problem.b_error, tol * problem.sharper * problem.reference)
     energy, largest = solution.energy_bounds, solution.largest_bounds
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -306,23 +307,20 @@ def _check_values(y: ArrayLike, mask: ArrayLike | None, n_vertices: int) -> tupl
         raise ValueError(f"`y` must have shape ({n_vertices},) or ({n_vertices}, n_signals), got {array.shape}")
     if array.size == 0:
         raise ValueError(f"`y` must hold at least one signal, got shape {array.shape}")
-    known = _known_by_value(array) if mask is None else _check_mask(mask, n_vertices)
+    if mask is None:
+        known = _known_by_value(array)
+        nothing = "`y` must have a value at one vertex at least, got NaN everywhere"
+    else:
+        known = np.asarray(mask)
+        if known.dtype != bool:
+            raise TypeError(f"`mask` must be booleans, True where a value is known, got dtype {known.dtype}")
+        if known.shape != (n_vertices,):
+            raise ValueError(f"`mask` must have shape ({n_vertices},), got {known.shape}")
+        nothing = "`mask` must name at least one known vertex, got none"
     if not known.any():
-        raise ValueError("`mask` must name at least one known vertex, got none" if mask is not None else _NOTHING_KNOWN)
+        raise ValueError(nothing)
     where = known if array.ndim == 1 else known[:, None]
     return check_signals(np.where(where, array, np.zeros((), array.dtype)), n_vertices, "y"), known
-
-
-_NOTHING_KNOWN = "`y` must have a value at one vertex at least, got NaN everywhere"
-
-
-def _check_mask(mask: ArrayLike, n_vertices: int) -> Array:
-    known = np.asarray(mask)
-    if known.dtype != bool:
-        raise TypeError(f"`mask` must be booleans, True where a value is known, got dtype {known.dtype}")
-    if known.shape != (n_vertices,):
-        raise ValueError(f"`mask` must have shape ({n_vertices},), got {known.shape}")
-    return known
 
 
 def _known_by_value(array: Array) -> Array:
@@ -352,12 +350,3 @@ def _reached(L: Laplacian, known: Array, fill: float | None) -> Array:
             "determines the signal there; give `fill`, a value for them"
         )
     return reached
-
-
-def _check_range(strength: float, L: Laplacian) -> None:
-    low, high = (bound / L.lmax for bound in _RANGE) if L.lmax else (0.0, np.inf)
-    if strength and not low <= strength <= high:
-        raise ValueError(
-            f"`strength` must be 0, or between {low:.3g} and {high:.3g} on this graph, got {strength:g}: in double "
-            "precision less cannot be told from 0, and with more the known values are lost"
-        )

@@ -51,16 +51,10 @@ _LEAST_FREEDOM = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """A criterion over strengths, one column per choice that is made.
+    """A criterion over strengths, shape (n_strengths, n_choices), how far it may be off, and which strength is chosen.
 
-    Attributes
-    ----------
-    values : numpy.ndarray, shape (n_strengths, n_choices)
-        Infinite where nothing can be said: the filter changes less than the estimated trace tells.
-    errors : numpy.ndarray
-        How far they are off by the standard errors of the traces and by the allowed error of the filters.
-    chosen : numpy.ndarray of int64, shape (n_choices,)
-        Which strength.
+    It is infinite where nothing can be said: the filter changes less than the estimated trace tells. It is off by the
+    standard errors of the traces and by the allowed error of the filters.
     """
 
     values: FloatArray
@@ -71,19 +65,7 @@ class Criterion:
 def residual_forms(
     select: str, make: Callable[[float], Response], strengths: FloatArray, responses: Sequence[Response]
 ) -> tuple[list[Polynomial], list[Polynomial]]:
-    """Return the polynomials whose forms are the residuals, and those whose traces say what noise explains.
-
-    Parameters
-    ----------
-    select : {"gcv", "sure", "discrepancy", "morozov"}
-        Which criterion.
-    make : callable
-        Takes a strength and returns a response.
-    strengths : numpy.ndarray
-        The strengths.
-    responses : sequence of Response
-        Their responses.
-    """
+    """Return the polynomials whose forms are the residuals, and those whose traces say what noise explains."""
     if select != "discrepancy":
         return [squared_complement(g) for g in responses], [plain(g) for g in responses]
     weights = [make(_WEIGHT * float(s)) for s in strengths]
@@ -94,19 +76,7 @@ def residual_forms(
 
 
 def form_errors(select: str, forms: FloatArray, norms: FloatArray, series_errors: FloatArray) -> FloatArray:
-    """Bound how far the residuals are off if responses are off by as much as given.
-
-    Parameters
-    ----------
-    select : {"gcv", "sure", "discrepancy", "morozov"}
-        Which criterion.
-    forms : numpy.ndarray, shape (n_strengths, n_signals)
-        The residuals.
-    norms : numpy.ndarray, shape (n_signals,)
-        Norms of the signals.
-    series_errors : numpy.ndarray, shape (n_strengths,)
-        Errors of the responses.
-    """
+    """Bound how far the residuals of signals with the given norms are off if responses are off by as much as given."""
     off = series_errors[:, None] * norms
     if select == "discrepancy":  # the weight counts as it is
         return 3 * off * norms * (1 + series_errors[:, None]) ** 2
@@ -117,30 +87,9 @@ def form_errors(select: str, forms: FloatArray, norms: FloatArray, series_errors
 def evaluate_criterion(
     select: str, residuals: FloatArray, residual_errors: FloatArray, traces: Traces, n: int, sigma: FloatArray | None
 ) -> Criterion:
-    """Return the criterion at all strengths and which is chosen.
+    """Return a criterion from the forms that are residuals, how far these are off, and the traces of the others.
 
-    Parameters
-    ----------
-    select : {"gcv", "sure", "discrepancy", "morozov"}
-        Which criterion.
-    residuals, residual_errors : numpy.ndarray, shape (n_strengths, n_choices)
-        The forms of :func:`residual_forms`, and how far they may be off.
-    traces : Traces
-        Of the others of :func:`residual_forms`.
-    n : int
-        Number of vertices.
-    sigma : numpy.ndarray, shape (n_choices,), optional
-        The noise level, for the criteria that need it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cayleygsp.tasks import Traces
-    >>> from cayleygsp.tasks.selection import evaluate_criterion
-    >>> R, traces = np.array([[0.1], [0.8], [5.0]]), Traces(np.array([9.0, 2.0, 1.0]), np.zeros(3), True, 0)
-    >>> criterion = evaluate_criterion("sure", R, 0 * R, traces, 10, np.array([0.3]))
-    >>> criterion.values.ravel().round(3), criterion.chosen
-    (array([0.082, 0.026, 0.428]), array([1]))
+    The noise level, one for each choice, is for the criteria that need it.
     """
     trace, trace_error = traces.values[:, None], traces.standard_errors[:, None]
     R, off = residuals / n, residual_errors / n

@@ -73,17 +73,7 @@ class Traces(ShortRepr):
 
 @dataclass(frozen=True, eq=False)
 class Polynomial:
-    r"""A polynomial of responses, such as :math:`(1 - g)^2`.
-
-    Attributes
-    ----------
-    of : callable
-        Takes the values of the responses and returns those of the polynomial.
-    parts : tuple of Response
-        The responses.
-    powers : tuple of int
-        The highest power of each; with it the degree of a product of series is known.
-    """
+    r"""A polynomial ``of`` the values of responses, such as :math:`(1 - g)^2`, with the highest power of each."""
 
     of: Callable[..., FloatArray]
     parts: tuple[Response, ...]
@@ -107,14 +97,9 @@ class Polynomial:
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    r"""Forms :math:`f_j^\top p_i(\Delta) f_j`.
+    r"""Forms :math:`f_j^\top p_i(\Delta) f_j`, and how far the responses of each polynomial may be from their series.
 
-    Attributes
-    ----------
-    values : numpy.ndarray, shape (n_polynomials, n_signals)
-        The forms.
-    series_errors : numpy.ndarray, shape (n_polynomials,)
-        How far the responses of each polynomial may be from their series: the tolerance, or more where they miss it.
+    That is the tolerance, or more where they miss it.
     """
 
     values: FloatArray
@@ -147,20 +132,9 @@ def estimate_traces(
 ) -> Traces:
     r"""Return the traces of polynomials of filters, exactly from the eigenvalues or by Hutch++.
 
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    polynomials : sequence of Polynomial
-        Of responses.
-    sketch : Response
-        A filter that passes the frequencies at which the polynomials are large.
-    n_probes : int
-        Columns of the sketch, and probes of what it misses; at least 2.
-    rng : numpy.random.Generator
-        For sketch and probes.
-    tol : float
-        Largest distance of a response from its series, times the root of the number of vertices.
+    ``sketch`` is a filter that passes the frequencies at which the polynomials are large; ``n_probes``, at least 2, are
+    the columns of the sketch, and the probes of what it misses. ``tol`` is the largest distance of a response from its
+    series, times the root of the number of vertices.
 
     Notes
     -----
@@ -174,16 +148,6 @@ def estimate_traces(
     ----------
     .. [1] R. A. Meyer, C. Musco, C. Musco and D. P. Woodruff, "Hutch++: optimal stochastic trace estimation", Symposium
        on Simplicity in Algorithms, 2021.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.tasks.traces import estimate_traces, plain
-    >>> L, heat = cg.laplacian(cg.gallery.ring(8)), cg.responses.Heat(1.0)
-    >>> traces = estimate_traces(L, [plain(heat)], heat, 4, np.random.default_rng(0), tol=1e-6)
-    >>> traces.exact, bool(np.isclose(traces.values[0], np.exp(-L.eigenvalues).sum()))
-    (True, True)
     """
     n = L.n_vertices
     if uses_eigenbasis(L) or 2 * n_probes > n:
@@ -210,21 +174,8 @@ def estimate_traces(
 def quadratic_forms(L: Laplacian, polynomials: Sequence[Polynomial], f: Array, *, tol: float) -> Forms:
     r"""Return :math:`f_j^\top p_i(\Delta) f_j` for all polynomials and signals, in one recurrence of half the degree.
 
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    polynomials : sequence of Polynomial
-        The :math:`p_i`.
-    f : numpy.ndarray, shape (n, m)
-        Real signals.
-    tol : float
-        Largest distance of a response from its series, if that can be reached. A form of a response is off by that
-        times the energy of the signal, and the root of a form of :math:`(1 - g)^2` by that times the signal's norm.
-
-    Returns
-    -------
-    Forms
+    ``tol`` is the largest distance of a response from its series, if that can be reached. A form of a response is off
+    by that times the energy of the signal, and the root of a form of :math:`(1 - g)^2` by that times the signal's norm.
     """
     if uses_eigenbasis(L):
         energies = (L.eigenvectors.T @ f) ** 2

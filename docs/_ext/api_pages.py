@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,11 +56,17 @@ def documented_above(module: str) -> set[str]:
 
 
 def public_names(module: str) -> dict[str, list[str]]:
-    """Return the names that a module exports, by kind; modules among them have pages of their own."""
+    """Return the names that a module exports, and the results of its functions, by kind; modules have other pages."""
     loaded = import_module(module)
     own = [name for name, value in vars(loaded).items() if getattr(value, "__module__", None) == module]
+    results = [
+        name
+        for name, value in vars(loaded).items()
+        if inspect.isclass(value) and is_dataclass(value) and value.__module__.startswith(f"{module}.")
+    ]
     kinds: dict[str, list[str]] = {"Functions": [], "Classes": [], "Types and constants": []}
-    for name in getattr(loaded, "__all__", [name for name in own if not name.startswith("_")]):
+    exported = getattr(loaded, "__all__", [name for name in own if not name.startswith("_")])
+    for name in dict.fromkeys([*exported, *results]):
         value = getattr(loaded, name)
         if inspect.ismodule(value) or name in documented_above(module):
             continue
