@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from analysis._script import Document
 from cayleygsp.plotting import COLORS
@@ -13,6 +14,12 @@ from cayleygsp.plotting import COLORS
 # Of lines: yellow is too light for one.
 LINE_COLORS = [color for color in COLORS if color != "#F0E442"]
 MARKERS = "os^Dv<>"
+
+
+def new_axes(size: tuple[float, float], *grid: int, **options: Any) -> tuple[Figure, Any]:
+    """Return a figure of so many inches and its axes: one, or a grid of them, as ``Figure.subplots`` makes it."""
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(*grid, **options)
 
 
 def plain_axes(ax: Any, grid: str = "0.92") -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -213,7 +214,7 @@ class Script:
     name : str
         ``python -m analysis.NAME`` runs the script.
     description : str
-        For ``--help``.
+        For ``--help``: what the script says of itself at its beginning.
     measure : callable
         ``measure(args, step)`` returns the numbers, as JSON knows them; ``step`` is told the name of what begins.
     page : callable
@@ -224,7 +225,8 @@ class Script:
     facts : callable
         ``facts(document)`` returns lines of how the numbers came about, beside those that all pages have.
     steps : callable
-        ``steps(args)`` returns how many steps ``measure`` will tell of; with none there is no bar.
+        ``steps(args)`` returns how many steps ``measure`` will tell of; with none there is no bar, as for runs, which
+        have one of their own.
     repeats : tuple of int, optional
         Rounds of every measurement, in full and in the quick form; with them there is the option ``--repeats``.
     arguments : callable
@@ -245,12 +247,12 @@ class Script:
     """
 
     name: str
-    description: str
+    description: str | None
     measure: Callable[[argparse.Namespace, Step], Document]
     page: Callable[[Document], Blocks]
     draw: Callable[[Document], Figure]
     facts: Callable[[Document], Sequence[str]] = lambda document: ()
-    steps: Callable[[argparse.Namespace], int] = lambda args: 1
+    steps: Callable[[argparse.Namespace], int] = lambda args: 0
     repeats: tuple[int, int] | None = None
     arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
     check: Callable[[argparse.ArgumentParser, argparse.Namespace], None] = lambda parser, args: None
@@ -258,7 +260,9 @@ class Script:
 
     def parse(self, argv: Sequence[str]) -> argparse.Namespace:
         """Read the command line."""
-        parser = argparse.ArgumentParser(prog=f"python -m analysis.{self.name}", description=self.description)
+        plain = re.sub(r":\w+:`([^`]*)`|``", r"\1", self.description or "")
+        title, _, more = plain.partition("\n\n")
+        parser = argparse.ArgumentParser(prog=f"python -m analysis.{self.name}", description=title, epilog=more)
         parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to this file")
         parser.add_argument("--results", type=Path, metavar="DIR", help="write JSON, table and picture to this folder")

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._figures import LINE_COLORS, MARKERS, legend_below, plain_axes
+from analysis._figures import LINE_COLORS, MARKERS, legend_below, new_axes, plain_axes
 from analysis._problems import cayley_polynomial
 from analysis._script import Blocks, Columns, Document, Script, Step, format_seconds, table_of
 from analysis._timing import timed
@@ -227,8 +227,7 @@ def page(document: Document) -> Blocks:
 
 def draw(document: Document) -> Figure:
     """Draw the ratios over the zoom, one line per graph, one panel per Laplacian and number of signals."""
-    figure = Figure(figsize=(9.5, 6.4), layout="constrained")
-    axes = figure.subplots(len(KINDS), len(SIGNALS), sharex=True, sharey=True)
+    figure, axes = new_axes((9.5, 6.4), len(KINDS), len(SIGNALS), sharex=True, sharey=True)
     names = list(document["sizes"])
     for (graph, kind, signals), rows in lines_of(document).items():
         ax = axes[KINDS.index(kind), SIGNALS.index(signals)]
@@ -248,7 +247,7 @@ def draw(document: Document) -> Figure:
 
 SCRIPT = Script(
     "benchmark_auto",
-    "Time the automatic choice of a method beside every method, over graphs, Laplacians, zooms and numbers of signals.",
+    __doc__,
     measure,
     page,
     draw,

@@ -19,7 +19,7 @@ from statistics import median
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._figures import plain_axes
+from analysis._figures import new_axes, plain_axes
 from analysis._script import Blocks, Document, Script, Step, format_seconds, table_of
 from cayleygsp.explorer import write_explorer
 from cayleygsp.plotting import COLORS
@@ -109,8 +109,7 @@ def page(document: Document) -> Blocks:
 
 def draw(document: Document) -> Figure:
     """Draw the rate of updates over the number of vertices."""
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = new_axes((6.4, 3.6))
     sizes = [row["n_vertices"] for row in document["rows"]]
     for k in range(document["repeats"]):
         seen = [row["rates"][k] for row in document["rows"]]
@@ -133,7 +132,7 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
 
 SCRIPT = Script(
     "benchmark_explorer",
-    "Measure how many times per second the explorer's page is computed and drawn anew in Chromium.",
+    __doc__,
     measure,
     page,
     draw,

@@ -1,7 +1,7 @@
 """Time, memory and error of a Cayley filter against the size of the graph, its order, its zoom and the signals.
 
 Run ``python -m analysis.benchmark_scaling``. Every size has a process of its own, so that the memory of one is not
-counted for another. Jacobi and the exact filter stand beside where they finish.
+counted for another. Jacobi and the exact filter stand beside where they finish. The largest size needs about 16 GB.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rich.console import Console
 
 import cayleygsp as cg
 from analysis import _problems, _timing
-from analysis._figures import plain_axes
+from analysis._figures import new_axes, plain_axes
 from analysis._script import (
     Blocks,
     Columns,
@@ -452,17 +452,14 @@ def page(document: Document) -> Blocks:
 
 def draw(document: Document) -> Figure:
     """Draw time against size, order, zoom and signals, one line per method."""
-    figure = Figure(figsize=(8.5, 6.2), layout="constrained")
-    axes = figure.subplots(2, 2)
+    figure, axes = new_axes((8.5, 6.2), 2, 2)
     _draw_sizes(axes[0, 0], [row for row in document["sizes"] if "failed" not in row])
     for ax, (name, label) in zip(axes.flat[1:], VARIED.items(), strict=True):
         rows = [row for row in document["variations"] if row["varied"] == name]
         x = [row["value"] for row in rows]
         ax.plot(x, [row["seconds"]["median"] for row in rows], "o-", color="black", label="chebyshev, tol 1e-6")
         ax.plot(x, [row["jacobi_seconds"]["median"] for row in rows], "s--", color="0.5", label="jacobi, K = 13")
-        ax.set_yscale("log")
-        if name != "order":
-            ax.set_xscale("log")
+        ax.set(xscale="linear" if name == "order" else "log", yscale="log")
         ax.set_xlabel(f"{label}, {document['varied_vertices']:,} vertices")
     for ax in axes.flat:
         ax.set_ylabel("seconds")
@@ -485,9 +482,7 @@ def _draw_sizes(ax: Any, rows: Sequence[Document]) -> None:
         if points:
             label = f"jacobi, K = {PAPER_SWEEPS}" if kind == "jacobi, K" else kind.replace("tol", "tol 1e-6")
             ax.plot(*zip(*points, strict=True), style, color=color, label=label)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel("vertices")
+    ax.set(xscale="log", yscale="log", xlabel="vertices")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -510,8 +505,7 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
 
 SCRIPT = Script(
     "benchmark_scaling",
-    "Measure time, peak memory and error of a Cayley filter against the number of vertices, the order, the zoom and "
-    "the number of signals, and fit exponents. The largest size needs about 16 GB.",
+    __doc__,
     measure,
     page,
     draw,

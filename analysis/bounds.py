@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
+from analysis._figures import new_axes
 from analysis._script import Blocks, Document, Script, Step, finite, table_of
 from cayleygsp import bounds
 from cayleygsp._typing import FloatArray, LaplacianKind
@@ -153,8 +154,7 @@ def draw(document: Document) -> Figure:
     """Draw error and bounds over the number of sweeps: one row per Laplacian, one column per graph."""
     names = list(dict.fromkeys(row["graph"] for row in document["rows"]))
     names = [names[k] for k in sorted({0, len(names) // 2, len(names) - 1})]
-    figure = Figure(figsize=(3.1 * len(names) + 0.6, 5.8), layout="constrained")
-    axes = figure.subplots(len(LAPLACIANS), len(names), squeeze=False)
+    figure, axes = new_axes((3.1 * len(names) + 0.6, 5.8), len(LAPLACIANS), len(names), squeeze=False)
     for i, kind in enumerate(LAPLACIANS):
         for j, name in enumerate(names):
             wanted = (name, kind, DRAWN_ZOOM)
@@ -175,13 +175,7 @@ def draw(document: Document) -> Figure:
 
 
 SCRIPT = Script(
-    "bounds",
-    "Compare the error of the paper's Jacobi scheme with Proposition 1 as printed and with two bounds that hold, on "
-    "several graphs and both Laplacians.",
-    measure,
-    page,
-    draw,
-    steps=lambda args: len(graphs(args.quick, args.seed)) * len(LAPLACIANS),
+    "bounds", __doc__, measure, page, draw, steps=lambda args: len(graphs(args.quick, args.seed)) * len(LAPLACIANS)
 )
 main, markdown = SCRIPT.main, SCRIPT.markdown
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 import cayleygsp as cg
 from analysis import _timing
-from analysis._figures import legend_below, plain_axes
+from analysis._figures import legend_below, new_axes, plain_axes
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, N_FEATURES, NETWORK_STYLES, ORDERS, SWEEPS
 from analysis._script import Blocks, Document, Script, Step, Table, format_seconds, pivot, table_of
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
@@ -304,8 +304,7 @@ def facts(document: Document) -> list[str]:
 
 def draw(document: Document) -> Figure:
     """Draw times and ratios over the order, and times over the size, test above training."""
-    figure = Figure(figsize=(11, 7), layout="constrained")
-    axes = figure.subplots(2, 3)
+    figure, axes = new_axes((11, 7), 2, 3)
     for line, kind in zip(axes, KINDS, strict=True):
         _draw_curves(line[0], document["by_order"], kind, "order", lambda row: 1e3 * row["seconds"]["mean"])
         _draw_curves(line[1], document["by_order"], kind, "order", lambda row: row["ratio"])
@@ -323,8 +322,7 @@ def _draw_curves(ax: Axes, rows: Sequence[Document], kind: str, key: str, value:
     for model, style in STYLES.items():
         same = [row for row in rows if row["model"] == model and row["kind"] == kind]
         ax.plot([row[key] for row in same], [value(row) for row in same], label=NAMES[model], markersize=4, **style)
-    ax.set_xlabel("order r" if key == "order" else "vertices n")
-    ax.set_yscale("log")
+    ax.set(xlabel="order r" if key == "order" else "vertices n", yscale="log")
     if key == "order":
         ax.set_xticks(sorted({row[key] for row in rows}))
     ax.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
@@ -365,7 +363,7 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
 
 SCRIPT = Script(
     "complexity",
-    "Time Cayley and Chebyshev layers against order and size. Run it on a quiet machine.",
+    __doc__,
     measure,
     page,
     draw,

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from torch import nn
 
 import cayleygsp as cg
+from analysis._figures import new_axes
 from analysis._planetoid import CitationGraph, load_planetoid, planetoid_files
 from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp.plotting import COLORS
@@ -150,8 +151,7 @@ def page(document: Document) -> Blocks:
 
 def draw(document: Document) -> Figure:
     """Draw the accuracies of all runs."""
-    figure = Figure(figsize=(6, 2.4), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = new_axes((6, 2.4))
     for k, (model, runs) in enumerate(document["models"].items()):
         values = [run["test"] for run in runs]
         ax.plot(values, np.full(len(values), k), "o", color=COLORS[k], alpha=0.6, label=model)
@@ -182,7 +182,7 @@ def _check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
 
 SCRIPT = Script(
     "cora_swap",
-    "Change one line of a two-layer network on Cora: CayleyConv in the place of ChebConv.",
+    __doc__,
     measure,
     page,
     draw,

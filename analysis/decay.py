@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
+from analysis._figures import new_axes
 from analysis._script import Blocks, Document, Script, Step, finite, table_of
 from cayleygsp import localization
 from cayleygsp._typing import FloatArray
@@ -154,8 +155,7 @@ def draw(document: Document) -> Figure:
     rows = document["rows"]
     names = list(dict.fromkeys(row["graph"] for row in rows))
     zooms = list(dict.fromkeys(row["zoom_lmax"] for row in rows))
-    figure = Figure(figsize=(3.1 * len(zooms) + 0.6, 2.4 * len(names) + 0.7), layout="constrained")
-    axes = figure.subplots(len(names), len(zooms), squeeze=False)
+    figure, axes = new_axes((3.1 * len(zooms) + 0.6, 2.4 * len(names) + 0.7), len(names), len(zooms), squeeze=False)
     for row in rows:
         i, j = names.index(row["graph"]), zooms.index(row["zoom_lmax"])
         _draw_row(axes[i, j], row, draw_decay)
@@ -200,8 +200,7 @@ def _array(values: Sequence[float]) -> FloatArray:
 
 SCRIPT = Script(
     "decay",
-    "Measure how fast Cayley filters decay about a vertex on several graphs and at several zooms, and compare with "
-    "Theorem 4, with a proved curve, and with a Chebyshev filter of the same order.",
+    __doc__,
     measure,
     page,
     draw,

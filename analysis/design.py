@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._figures import plain_axes
+from analysis._figures import new_axes, plain_axes
 from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp import design
 from cayleygsp.responses.base import Response
@@ -179,8 +179,7 @@ def page(document: Document) -> Blocks:
 
 def draw(document: Document) -> Figure:
     """Draw orders against band widths, and the fits for the communities."""
-    figure = Figure(figsize=(10, 7.4), layout="constrained")
-    axes = figure.subplots(2, 2)
+    figure, axes = new_axes((10, 7.4), 2, 2)
     _draw_orders(axes[0, 0], document["low_bands"], "low band: cutoff / λmax")
     _draw_orders(axes[0, 1], document["middle_bands"], f"band at {document['centre']:g} λmax: width / centre")
     _draw_communities(axes[1, 0], document["communities"])
@@ -193,10 +192,8 @@ def _draw_orders(ax: Any, rows: Sequence[Document], label: str) -> None:
     ax.plot(x, [row["chebyshev_order"] for row in rows], "s--", color="#D55E00", label="Chebyshev order")
     ax.plot(x, [row["products"] for row in rows], "^:", color="0.4", label="products to apply Cayley")
     ax.plot(x, [row["cayley_order"] for row in rows], "o-", color="#0072B2", label="Cayley order")
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", xlabel=label + " (narrower to the right)", yscale="log", ylabel="order, or number of products")
     ax.invert_xaxis()
-    ax.set(xlabel=label + " (narrower to the right)", ylabel="order, or number of products")
     _finish(ax)
 
 
@@ -232,8 +229,7 @@ def _draw_errors(ax: Any, communities: Document) -> None:
     rows = communities["chebyshev"]
     ax.plot([r["n_parameters"] for r in rows], [r["error"] for r in rows], "s--", color="#D55E00", label="Chebyshev")
     ax.axhline(MAX_ERROR, color="0.5", linewidth=0.8, label="allowed")
-    ax.set_yscale("log")
-    ax.set(xlabel="real parameters, communities", ylabel="largest error at an eigenvalue")
+    ax.set(xlabel="real parameters, communities", ylabel="largest error at an eigenvalue", yscale="log")
     _finish(ax)
 
 
@@ -244,7 +240,7 @@ def _finish(ax: Any) -> None:
 
 SCRIPT = Script(
     "design",
-    "Find the orders that Cayley and Chebyshev filters need for narrow bands.",
+    __doc__,
     measure,
     page,
     draw,

@@ -109,13 +109,7 @@ def _draw_unrolled(ax: Any, document: Document, lam: FloatArray, n: int) -> None
     ax.spines[["top", "right"]].set_visible(False)
 
 
-SCRIPT = Script(
-    "figure_zoom",
-    "Show where several zooms put the frequencies of a community graph.",
-    measure,
-    page,
-    draw,
-)
+SCRIPT = Script("figure_zoom", __doc__, measure, page, draw)
 main, markdown = SCRIPT.main, SCRIPT.markdown
 
 

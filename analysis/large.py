@@ -18,6 +18,7 @@ from scipy import fft, sparse
 
 import cayleygsp as cg
 from analysis import _timing
+from analysis._figures import new_axes
 from analysis._script import Blocks, Document, Script, Step, format_error, format_seconds, table_of
 from cayleygsp._format import counted
 from cayleygsp._memory import format_bytes
@@ -197,8 +198,7 @@ def page(document: Document) -> Blocks:
 def draw(document: Document) -> Figure:
     """Draw the times, with the true errors beside them."""
     rows: list[Any] = document["rows"][::-1]
-    figure = Figure(figsize=(9.5, 0.45 * len(rows) + 1.0), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = new_axes((9.5, 0.45 * len(rows) + 1.0))
     places = np.arange(len(rows))
     ax.barh(places, [one["seconds"] for one in rows], color=[COLORS[1 if one["bound"] is None else 0] for one in rows])
     for place, one in zip(places, rows, strict=True):
@@ -213,15 +213,7 @@ def draw(document: Document) -> Figure:
     return figure
 
 
-SCRIPT = Script(
-    "large",
-    "Measure a reconstruction, an extreme regularisation beside pyamg called by hand, and a sharp step on large grids.",
-    measure,
-    page,
-    draw,
-    steps=lambda args: 4,
-    repeats=(3, 1),
-)
+SCRIPT = Script("large", __doc__, measure, page, draw, steps=lambda args: 4, repeats=(3, 1))
 main, markdown = SCRIPT.main, SCRIPT.markdown
 
 

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis import _problems, _timing
+from analysis._figures import new_axes
 from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp import gallery
 from cayleygsp.engine import recurrence_loops
@@ -237,8 +237,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def draw(document: Document) -> Any:
     """Draw the time of a row over the bytes that are worked on."""
-    figure = Figure(figsize=(6.5, 3.2), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = new_axes((6.5, 3.2))
     for color, marker, dtype in zip(COLORS, "os", ("float64", "float32"), strict=False):
         rows = [row for row in document["rows"] if row["dtype"] == dtype]
         x = [row["bytes_of_graph_and_signals"] / 1e6 for row in rows]
@@ -254,8 +253,7 @@ def draw(document: Document) -> Any:
 
 SCRIPT = Script(
     "profile_kernels",
-    "Say what the loop of the recurrence costs a core: instructions and simulated cycles of a row, and measured times "
-    "of a row inside and outside the caches.",
+    __doc__,
     measure,
     page,
     draw,

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 import cayleygsp as cg
 from analysis import _timing
+from analysis._figures import new_axes
 from analysis._script import Blocks, Document, Script, Step, Table, format_error, format_seconds, table_of
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.plotting import COLORS
@@ -176,8 +177,7 @@ def page(document: Document) -> Blocks:
 def draw(document: Document) -> Figure:
     """Draw both errors of every filter, and the tolerance."""
     rows = document["rows"][::-1]
-    figure = Figure(figsize=(8.5, 0.35 * len(rows) + 1.4), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = new_axes((8.5, 0.35 * len(rows) + 1.4))
     places = np.arange(len(rows))
     for key, label, marker, color in (
         ("pygsp_error", f"PyGSP, order {ORDER}", "s", COLORS[1]),
@@ -185,9 +185,8 @@ def draw(document: Document) -> Figure:
     ):
         ax.plot([row[key] for row in rows], places, marker, color=color, label=label)
     ax.axvline(document["tol"], color="0.5", linewidth=0.8, linestyle="--", label="tolerance, of the gain")
-    ax.set_xscale("log")
     ax.set_yticks(places, [row["filter"] for row in rows])
-    ax.set(xlabel="error relative to the output, of the worst filter")
+    ax.set(xlabel="error relative to the output, of the worst filter", xscale="log")
     ax.grid(color="0.9", linewidth=0.6, axis="x")
     ax.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize="small")
@@ -196,7 +195,7 @@ def draw(document: Document) -> Figure:
 
 SCRIPT = Script(
     "pygsp_errors",
-    "Measure true errors and times of PyGSP's filters at their default order, beside the same with a tolerance.",
+    __doc__,
     measure,
     page,
     draw,

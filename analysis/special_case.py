@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._figures import LINE_COLORS, MARKERS, legend_below, plain_axes
+from analysis._figures import LINE_COLORS, MARKERS, legend_below, new_axes, plain_axes
 from analysis._script import Blocks, Document, Script, Step, table_of
 from cayleygsp._typing import FloatArray, LaplacianKind
 
@@ -103,9 +103,8 @@ def page(document: Document) -> Blocks:
 
 def draw(document: Document) -> Figure:
     """Draw the difference over the order, one panel per Laplacian, one line per graph."""
-    figure = Figure(figsize=(9.5, 4.2), layout="constrained")
+    figure, axes = new_axes((9.5, 4.2), 1, 2, sharey=True)
     names = list(dict.fromkeys(row["graph"] for row in document["rows"]))
-    axes = figure.subplots(1, 2, sharey=True)
     for ax, kind in zip(axes, KINDS, strict=True):
         for k, name in enumerate(names):
             rows = [row for row in document["rows"] if row["graph"] == name and row["kind"] == kind]
@@ -119,22 +118,14 @@ def draw(document: Document) -> Figure:
                 markersize=5,
                 label=name,
             )
-        ax.set_yscale("log")
-        ax.set(xlabel="order r", title=f"{kind} Laplacian")
+        ax.set(xlabel="order r", yscale="log", title=f"{kind} Laplacian")
         plain_axes(ax)
     axes[0].set_ylabel("difference, relative to the gain")
     legend_below(figure)
     return figure
 
 
-SCRIPT = Script(
-    "special_case",
-    "Compare Chebyshev filters with the Cayley filters of zero Jacobi sweeps that equal them on regular graphs.",
-    measure,
-    page,
-    draw,
-    steps=lambda args: len(graphs(args.seed, args.quick)),
-)
+SCRIPT = Script("special_case", __doc__, measure, page, draw, steps=lambda args: len(graphs(args.seed, args.quick)))
 main, markdown = SCRIPT.main, SCRIPT.markdown
 
 

@@ -256,14 +256,7 @@ def draw(document: Document) -> Figure:
     return figure
 
 
-SCRIPT = Script(
-    "tasks",
-    "Measure how near the chosen strengths of denoising come to the best, and inpaint a large grid.",
-    measure,
-    page,
-    draw,
-    steps=lambda args: 2 * len(FAMILIES) + 1,
-)
+SCRIPT = Script("tasks", __doc__, measure, page, draw, steps=lambda args: 2 * len(FAMILIES) + 1)
 main, markdown = SCRIPT.main, SCRIPT.markdown
 
 

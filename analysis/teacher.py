@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cayleygsp as cg
-from analysis._figures import legend_below
+from analysis._figures import legend_below, new_axes
 from analysis._script import Blocks, Document, Script, Step, bullets, table_of
 from cayleygsp._typing import FloatArray
 from cayleygsp.plotting import COLORS
@@ -162,8 +162,7 @@ def draw(document: Document) -> Figure:
     """Draw how many responses are found, one panel per graph and range of zooms."""
     rows = document["rows"]
     panels = list(dict.fromkeys((row["graph"], row["zooms"]) for row in rows))
-    figure = Figure(figsize=(10, 3), layout="constrained")
-    axes = figure.subplots(1, len(panels), sharey=True)
+    figure, axes = new_axes((10, 3), 1, len(panels), sharey=True)
     for ax, panel in zip(axes, panels, strict=True):
         for k, way in enumerate(WAYS):
             own = [row for row in rows if (row["graph"], row["zooms"], row["way"]) == (*panel, way)]
@@ -177,14 +176,7 @@ def draw(document: Document) -> Figure:
     return figure
 
 
-SCRIPT = Script(
-    "teacher",
-    "Learn random Cayley filters by Adam, in the coordinates of the layers and in plain coefficients.",
-    measure,
-    page,
-    draw,
-    steps=lambda args: 2 * (1 if args.quick else len(ORDERS)),
-)
+SCRIPT = Script("teacher", __doc__, measure, page, draw, steps=lambda args: 2 * (1 if args.quick else len(ORDERS)))
 main, markdown = SCRIPT.main, SCRIPT.markdown
 
 

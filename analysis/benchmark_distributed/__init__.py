@@ -1,7 +1,8 @@
 """Graphs in parts on worker processes: time, bytes and memory against one process, and what larger clusters would take.
 
 Run ``python -m analysis.benchmark_distributed``. Every number of workers has a cluster of its own, of processes with
-one thread, and stands beside one process with as many threads in the same rounds.
+one thread, and stands beside one process with as many threads in the same rounds. Larger clusters are predicted. The
+largest size needs about 8 GB.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from analysis._figures import plain_axes
+from analysis._figures import new_axes, plain_axes
 from analysis._script import Blocks, Columns, Document, Script, Step, bullets, format_seconds, table_of
 from analysis.benchmark_distributed.prediction import halo_law, missing_in_plane, predict, seconds_of_run
 from analysis.benchmark_distributed.runs import (
@@ -250,8 +251,7 @@ def _limits(document: Document) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw times against workers, measured on the left and predicted on the right."""
-    figure = Figure(figsize=(9.5, 4.0), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = new_axes((9.5, 4.0), 1, 2)
     styles = {("strong", "grid"): "o-", ("strong", "communities"): "s-", ("weak", "grid"): "o--"}
     styles |= {("weak", "communities"): "s--"}
     for (scaling, name), style in styles.items():
@@ -276,8 +276,7 @@ def draw(document: Document) -> Figure:
 
 SCRIPT = Script(
     "benchmark_distributed",
-    "Measure graphs in parts on worker processes against one process: scaling, bytes exchanged, memory, a graph "
-    "beyond the memory of a worker; predict larger clusters. The largest size needs about 8 GB.",
+    __doc__,
     measure,
     page,
     draw,

@@ -275,11 +275,8 @@ def worker_processes(n_workers: int, memory_limit: int | None = None) -> Iterato
 
 def forget_received(client: Any) -> None:
     """Let all workers begin to note what they receive from one another, all of it."""
-    client.run(_forget_received)
-
-
-def _forget_received(dask_worker: Any) -> None:
-    dask_worker.transfer_incoming_log = deque()  # that of Dask holds the last thousand entries
+    # that of Dask holds the last thousand entries
+    client.run(lambda dask_worker: setattr(dask_worker, "transfer_incoming_log", deque()))
 
 
 def received_bytes(client: Any) -> dict[str, int]:
@@ -302,11 +299,7 @@ def _received(dask_worker: Any) -> list[tuple[str, int]]:
 
 def memory_of_workers(client: Any) -> list[int]:
     """Return the bytes that each worker process takes."""
-    return sorted(client.run(_resident).values())
-
-
-def _resident(dask_worker: Any) -> int:
-    return int(dask_worker.monitor.proc.memory_info().rss)
+    return sorted(client.run(lambda dask_worker: int(dask_worker.monitor.proc.memory_info().rss)).values())
 
 
 def peak_of_workers(client: Any) -> list[int]:

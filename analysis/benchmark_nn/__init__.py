@@ -1,8 +1,8 @@
 """Speed and memory of the trainable layers: against the paper's scheme, PyTorch Geometric, and their own sizes.
 
-Run ``python -m analysis.benchmark_nn``. Every row is measured side by side in one process: the same input and weights,
-errors against a dense computation in double precision first, then times in turns. The exit code says nothing of the
-figures.
+Run ``python -m analysis.benchmark_nn`` on a quiet machine. Every row is measured side by side in one process: the same
+input and weights, errors against a dense computation in double precision first, then times in turns. The exit code says
+nothing of the figures.
 """
 
 from __future__ import annotations
@@ -130,8 +130,7 @@ def _draw_ratios(ax: Any, rows: Sequence[Document]) -> None:
 
 SCRIPT = Script(
     "benchmark_nn",
-    "Measure the trainable layers against the paper's Jacobi scheme and PyTorch Geometric, side by side, and print "
-    "ratios with their targets. Run it on a quiet machine.",
+    __doc__,
     measure,
     page,
     draw,

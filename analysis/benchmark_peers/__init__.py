@@ -1,7 +1,7 @@
 """Speed against other ways to filter a graph signal in Python, and against the memory of the machine.
 
-Run ``python -m analysis.benchmark_peers``. Every row is measured side by side in one process: the same input, errors
-against a reference first, then times in turns. The exit code says nothing of the figures.
+Run ``python -m analysis.benchmark_peers`` on a quiet machine. Every row is measured side by side in one process: the
+same input, errors against a reference first, then times in turns. The exit code says nothing of the figures.
 
 A group of rows is a function ``rows(sizes, args, step)``; ``PARTS`` lists them, and ``--only`` takes some.
 """
@@ -99,8 +99,7 @@ def _draw_panel(ax: Any, unit: str, rows: Sequence[Document]) -> None:
 
 SCRIPT = Script(
     "benchmark_peers",
-    "Measure the filters against PyGSP, scipy, the Jacobi scheme and the memory of this machine, side by side, and "
-    "print ratios with their targets. Run it on a quiet machine.",
+    __doc__,
     measure,
     page,
     draw,

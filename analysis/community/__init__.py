@@ -3,6 +3,7 @@
 Run ``python -m analysis.community``. A network is one convolution with 32 features, ReLU, the mean over the vertices
 and a softmax; order and method of the convolution are varied. Every run has a graph, signals and weights of its own.
 The model is the one of the epoch that did best on validation signals; test signals are looked at once.
+Interrupt it whenever you like: the same command goes on where it was.
 
 Learning rates are the same for all orders and methods of a kind of network. ChebNet has its own, so that it is not held
 to what suits the other: ``--tune`` tries several for both kinds, on graphs that no run uses, by validation accuracy.
@@ -168,18 +169,7 @@ def page(document: Document) -> Blocks:
     ]
 
 
-SCRIPT = Script(
-    "community",
-    "Train CayleyNets and ChebNets to tell on which of 15 communities a noisy step signal is, and compare with the "
-    "paper. Interrupt it whenever you like: the same command goes on where it was.",
-    measure,
-    page,
-    draw,
-    config_lines,
-    steps=lambda args: 0,  # the runs have a bar of their own
-    arguments=add_arguments,
-    check=check_arguments,
-)
+SCRIPT = Script("community", __doc__, measure, page, draw, config_lines, arguments=add_arguments, check=check_arguments)
 
 TUNING = dataclasses.replace(
     SCRIPT, measure=measure_tuning, page=tuning_page, draw=draw_tuning, output="community_tuning"

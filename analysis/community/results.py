@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis._experiment import beside, grouped, without
-from analysis._figures import plain_axes
+from analysis._figures import legend_below, plain_axes
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, NETWORK_STYLES, ORDERS, SWEEPS
 from analysis._script import Document, pivot
 from analysis.community.network import make_data
@@ -180,8 +180,7 @@ def _draw_accuracies(figure: Any, document: Document) -> None:
     for ax, (title, (mean, sd)) in zip(axes, panels.items(), strict=True):
         _draw_accuracy(ax, document, mean, sd, title)
     axes[0].set_ylabel("test accuracy, %")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    legend_below(figure)
 
 
 def _draw_accuracy(ax: Axes, document: Document, mean: str, sd: str, title: str) -> None:

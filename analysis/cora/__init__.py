@@ -2,7 +2,8 @@
 
 Run ``python -m analysis.cora``. Two splits of Cora, with CayleyNets, ChebNets, GCN, GAT, MoNet and DCNN as in the
 paper's tables (``--split standard``, ``--split extended``), accuracy by order as in its figure (``--show orders``), and
-what the CayleyNets learned (``--show responses``).
+what the CayleyNets learned (``--show responses``). Interrupt it whenever you like: the same command goes on where it
+was.
 """
 
 from __future__ import annotations
@@ -213,18 +214,7 @@ def measure_study(args: argparse.Namespace, step: Step) -> Document:
     return facts_of(args) | studies.collect(args.show, recipes, results)
 
 
-SCRIPT = Script(
-    "cora",
-    "Classify the papers of a citation network by graph networks, and compare with the paper. Interrupt it whenever "
-    "you like: the same command goes on where it was.",
-    measure,
-    page,
-    draw,
-    run_lines,
-    steps=lambda args: 0,  # the runs have a bar of their own
-    arguments=add_arguments,
-    check=check_arguments,
-)
+SCRIPT = Script("cora", __doc__, measure, page, draw, run_lines, arguments=add_arguments, check=check_arguments)
 _STUDY = dataclasses.replace(SCRIPT, measure=measure_study, page=studies.page, draw=studies.draw)
 SCRIPTS = {
     "table": SCRIPT,

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from analysis._experiment import beside_paper, grouped, without
-from analysis._figures import plain_axes
+from analysis._figures import legend_below, new_axes, plain_axes
 from analysis._script import Blocks, Document, Table, pivot
 from analysis.cora.results import MARGIN, are_apart
 from analysis.cora.settings import (
@@ -184,16 +184,14 @@ def _counts(document: Document, of_shifted: bool) -> str:
 
 def draw(document: Document) -> Figure:
     """Draw four panels as the paper: complex above real coefficients, normalized beside scaled Laplacian."""
-    figure = Figure(figsize=(10, 6.4), layout="constrained")
-    axes = figure.subplots(2, 2, sharey=True)
+    figure, axes = new_axes((10, 6.4), 2, 2, sharey=True)
     for row, coeffs in zip(axes, (COMPLEX, REAL), strict=True):
         for ax, laplacian in zip(row, (NORMALIZED, SCALED), strict=True):
             _draw_panel(ax, document, laplacian, coeffs)
         row[0].set_ylabel("test accuracy, % (bars are cut)")
     for ax in axes[-1]:
         ax.set_xlabel("order r")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    legend_below(figure, 3)
     heights = [h for row in document["rows"] if row["laplacian"] != SHIFTED for h in _heights(row)]
     if heights:
         axes[0, 0].set_ylim(max(0, min(heights) - 2), max(heights) + 1)

@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from analysis._experiment import beside, beside_paper, grouped, without
-from analysis._figures import plain_axes
-from analysis._script import Blocks, Document, Table, format_seconds
+from analysis._figures import new_axes, plain_axes
+from analysis._script import Blocks, Columns, Document, Table, format_seconds, table_of
 from analysis.cora.settings import (
     CAYLEY,
     CAYLEY16,
@@ -140,31 +140,26 @@ def _paper_split(recipe: Recipe) -> str:
     return EXTENDED if recipe.split in EXTENDED_SPLITS else recipe.split
 
 
-def accuracy_table(document: Document) -> tuple[list[str], list[list[str]]]:
+def _parameters(row: Document) -> str:
+    theirs = "" if row["paper_parameters"] is None else f" ({row['paper_parameters']:,})"
+    return f"{row['n_parameters']:,}{theirs}"
+
+
+ACCURACY_COLUMNS: Columns = {
+    "model": lambda row: NAMES[row["model"]],
+    "test accuracy, % (the paper's, difference)": beside_paper,
+    "runs": "{n}",
+    "validation": "{validation:.2f}",
+    "parameters (the paper's)": _parameters,
+    "epochs": "{epochs:.0f}",
+    "processor time of a run": lambda row: format_seconds(row["cpu_seconds"]),
+    "zooms, mean by layer": lambda row: ", ".join(f"{np.mean(zooms):.3g}" for zooms in zip(*row["zooms"], strict=True)),
+}
+
+
+def accuracy_table(document: Document) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Return header and rows of the accuracies, one row per model."""
-    rows = []
-    for row in document["rows"]:
-        text = f"{row['n_parameters']:,}"
-        if row["paper_parameters"] is not None:
-            text += f" ({row['paper_parameters']:,})"
-        rows.append(
-            [
-                NAMES[row["model"]],
-                beside_paper(row),
-                str(row["n"]),
-                f"{row['validation']:.2f}",
-                text,
-                f"{row['epochs']:.0f}",
-                format_seconds(row["cpu_seconds"]),
-                _zooms(row["zooms"]),
-            ]
-        )
-    header = ["model", "test accuracy, % (the paper's, difference)", "runs", "validation", "parameters (the paper's)"]
-    return [*header, "epochs", "processor time of a run", "zooms, mean by layer"], rows
-
-
-def _zooms(zooms: Sequence[Sequence[float]]) -> str:
-    return ", ".join(f"{statistics.fmean(layer):.3g}" for layer in zip(*zooms, strict=True))
+    return table_of("", ACCURACY_COLUMNS, document["rows"])[1:3]
 
 
 def recipe_table(document: Document) -> tuple[list[str], list[list[str]]]:
@@ -297,8 +292,7 @@ def mean_text(row: Document) -> str:
 def draw(document: Document) -> Figure:
     """Draw mean and deviation of every model, all runs as dots, and the paper's figures as ticks."""
     rows = document["rows"]
-    figure = Figure(figsize=(8, 1.4 + 0.42 * len(rows)), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = new_axes((8, 1.4 + 0.42 * len(rows)))
     rng = np.random.default_rng(0)
     for k, row in enumerate(reversed(rows)):
         values = [

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from analysis._experiment import grouped, without
-from analysis._figures import plain_axes
+from analysis._figures import new_axes, plain_axes
 from analysis._script import Blocks, Document, Table, table_of
 from analysis.cora.results import setting_text
 from analysis.cora.settings import INNER, NAMES, PAPER_ACCURACY, Recipe
@@ -152,8 +152,7 @@ def page(document: Document) -> Blocks:
 def draw(document: Document) -> Figure:
     """Draw the validation accuracies, and those of the test where they are shown."""
     rows = document["rows"]
-    figure = Figure(figsize=(8, 1.2 + 0.35 * len(rows)), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = new_axes((8, 1.2 + 0.35 * len(rows)))
     position = np.arange(len(rows))[::-1]
     study = STUDIES[document["study"]]
     shown = {"validation": ("mean", "sd", "o", "black", 0.0)}

@@ -2,7 +2,8 @@
 
 Run ``python -m analysis.mnist``. A ChebNet and a CayleyNet with two convolutions and Graclus pooling are compared with
 LeNet5, which knows the grid; each is trained as in the authors' code and its last state reported. Started by
-``torchrun``, several processes train a network together.
+``torchrun``, several processes train a network together. Interrupt it whenever you like: the same command goes on where
+it was.
 """
 
 from __future__ import annotations
@@ -133,19 +134,7 @@ def facts(document: Document) -> list[str]:
     return config_lines(document) + ([f"- Runs were finished from {dates[0]} to {dates[-1]}"] if dates else [])
 
 
-SCRIPT = Script(
-    "mnist",
-    "Classify the digits of MNIST by networks with Chebyshev and Cayley filters on the graph of the pixels and by "
-    "LeNet5, and compare with the paper. Interrupt it whenever you like: the same command goes on where it was. With "
-    "torchrun, several processes train each network together.",
-    measure,
-    page,
-    draw,
-    facts,
-    steps=lambda args: 0,  # the runs have a bar of their own
-    arguments=add_arguments,
-    check=check_arguments,
-)
+SCRIPT = Script("mnist", __doc__, measure, page, draw, facts, arguments=add_arguments, check=check_arguments)
 
 compute, markdown = SCRIPT.compute, SCRIPT.markdown
 

@@ -3,7 +3,8 @@
 Run ``python -m analysis.movielens``. The network has two factors of the matrix of ratings; convolutions on the two
 graphs and a recurrent cell change them in ten steps. Chebyshev and Cayley filters are compared, and methods without
 networks beside them. Two protocols choose the network: that of the authors' code (lowest training loss), and one with
-validation ratings (``--protocol validation``).
+validation ratings (``--protocol validation``). Interrupt it whenever you like: the same command goes on where it
+was.
 """
 
 from __future__ import annotations
@@ -204,18 +205,6 @@ def _settings(row: Document) -> str:
     )
 
 
-SCRIPT = Script(
-    "movielens",
-    "Complete the ratings of MovieLens-100k by recurrent graph networks with Chebyshev and Cayley filters and by "
-    "methods without networks, and compare with the paper. Interrupt it whenever you like: the same command goes on "
-    "where it was.",
-    measure,
-    page,
-    draw,
-    config_lines,
-    steps=lambda args: 0,  # the runs have a bar of their own
-    arguments=add_arguments,
-    check=check_arguments,
-)
+SCRIPT = Script("movielens", __doc__, measure, page, draw, config_lines, arguments=add_arguments, check=check_arguments)
 
 compute, main, markdown = SCRIPT.compute, SCRIPT.main, SCRIPT.markdown
