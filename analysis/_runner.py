@@ -32,6 +32,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from analysis._ranks import Ranks
 from analysis._script import Document, now, package_versions
+from analysis._timing import process_seconds
 from analysis._training import Checkpoint
 from cayleygsp._files import write_files
 from cayleygsp.engine.threads import thread_limit
@@ -302,6 +303,15 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         _set_threads(*before)
+
+
+def seconds_in_turns(calls: Mapping[str, tuple[Callable[[], object], Callable[[], object]]], rounds: int) -> Document:
+    """Return the processor times of training steps and tests of networks, each a pair of calls, taken in turns.
+
+    Medians of so many rounds: ``step_seconds`` and ``test_seconds`` of each network.
+    """
+    times = [process_seconds({model: pair[k] for model, pair in calls.items()}, rounds) for k in range(2)]
+    return {model: {"step_seconds": times[0][model], "test_seconds": times[1][model]} for model in calls}
 
 
 def _set_threads(of_torch: int, of_loops: int) -> None:

@@ -109,11 +109,8 @@ def bullets(lines: Iterable[str]) -> str:
 def format_seconds(seconds: float) -> str:
     """Write a time with three digits and a unit that suits."""
     unit, factor = ("s", 1.0) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
-    return f"{_three_digits(seconds * factor)} {unit}"
-
-
-def _three_digits(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    value = seconds * factor
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
 def format_error(error: float | None) -> str:

@@ -132,7 +132,7 @@ class Fit:
             for epoch in range(state["epoch"], self.epochs):
                 if self.stop(_history(state)):  # asked before an epoch: a run that ended here ends here again
                     break
-                order = _order(self.n_samples, seed, epoch)
+                order = torch.from_numpy(np.random.default_rng((seed, epoch)).permutation(self.n_samples))
                 for step in range(state["step"], steps):
                     share = (epoch * steps + step) / (self.epochs * steps)
                     for group, lr in zip(self.optimizer.param_groups, base, strict=True):
@@ -184,7 +184,9 @@ class Fit:
             better = not first and value > state["validation"][state["best_epoch"]]
         if first or better:
             state["best_epoch"] = epoch
-            state["best_model"] = _state_of(self.model)
+            # which does not change with the model
+            model = self.model.state_dict().items()
+            state["best_model"] = {name: v.clone() if isinstance(v, Tensor) else copy.deepcopy(v) for name, v in model}
         state["epoch"], state["step"] = epoch + 1, 0
 
     def _restored(self, checkpoint: Checkpoint) -> dict[str, Any]:
@@ -213,12 +215,6 @@ class Fit:
         checkpoint.save(now)
 
 
-def _state_of(model: nn.Module) -> dict[str, Any]:
-    """Return the state of a model, which does not change with it."""
-    state = model.state_dict()
-    return {name: v.clone() if isinstance(v, Tensor) else copy.deepcopy(v) for name, v in state.items()}
-
-
 def _history(state: Mapping[str, Any]) -> History:
     return {"validation": state["validation"], **state["observed"]}
 
@@ -231,10 +227,6 @@ class _Clock:
 
     def read(self) -> tuple[float, float]:
         return self._cpu + time.process_time(), self._waking + time.monotonic()
-
-
-def _order(n: int, seed: int, epoch: int) -> Tensor:
-    return torch.from_numpy(np.random.default_rng((seed, epoch)).permutation(n))
 
 
 def cosine(share: float) -> float:

@@ -128,11 +128,6 @@ def filter_memory(g: cg.GraphFilter, f: FloatArray) -> MemoryPeak:
     return memory
 
 
-def memory_in_use() -> int:
-    """Return the memory of this process; the largest since its start where the system does not tell."""
-    return _status_bytes("VmRSS") or _largest_ever()
-
-
 def warm_up() -> None:
     """Compile, or load, every loop that is timed later, on a small graph."""
     graph = _problems.community_graph(3000, 0)
@@ -152,7 +147,7 @@ def measure_size(n_vertices: int, args: argparse.Namespace) -> Document:
     warm_up()
     graph_seconds, graph = _timing.timed(lambda: _problems.community_graph(n_vertices, args.seed))
     return_memory()
-    base = memory_in_use()
+    base = _status_bytes("VmRSS") or _largest_ever()
     with MemoryPeak() as building:
         laplacian_seconds, L = _timing.timed(lambda: cg.laplacian(graph))
     n_entries = int(graph.W.nnz)
@@ -330,13 +325,6 @@ def run_child(job: str, args: argparse.Namespace) -> Any:
     if done.returncode:
         return f"exit code {done.returncode}"
     return json.loads(done.stdout)
-
-
-def do_job(job: str, args: argparse.Namespace) -> None:
-    """Measure one size, ``size:N``, or all variations, ``variations:N``, and print the result as JSON."""
-    kind, _, n = job.partition(":")
-    measure: Callable[[int, argparse.Namespace], Any] = {"size": measure_size, "variations": measure_variations}[kind]
-    print(json.dumps(measure(int(n), args), allow_nan=False))
 
 
 def sizes_of(args: argparse.Namespace) -> list[int]:
@@ -524,7 +512,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = SCRIPT.parse(argv)
     if args.one is None:
         return SCRIPT.main(argv)
-    do_job(args.one, args)
+    kind, _, n = args.one.partition(":")  # of vertices
+    result = measure_size(int(n), args) if kind == "size" else measure_variations(int(n), args)
+    print(json.dumps(result, allow_nan=False))
     return 0
 
 

@@ -16,7 +16,6 @@ import cayleygsp as cg
 from analysis._figures import new_axes
 from analysis._script import Blocks, Document, Script, Step, finite, table_of
 from cayleygsp import localization
-from cayleygsp._typing import FloatArray
 from cayleygsp.localization import Decay, DecayBound, DecayFit
 from cayleygsp.plotting import decay as draw_decay
 
@@ -188,14 +187,10 @@ def _restore(row: Document) -> Decay:
     mass = np.asarray(row["mass"])
     fit: dict[str, Any] = {key: np.nan if value is None else value for key, value in row["fit"].items()}
     curves = tuple(
-        DecayBound(name, _array(values), np.asarray(row["valid"][name], dtype=bool))
+        DecayBound(name, np.asarray(values, dtype=np.float64), np.asarray(row["valid"][name], dtype=bool))
         for name, values in row["bounds"].items()
     )
     return Decay(np.arange(mass.size), mass, 2.0, row["norm"], row["floor"], DecayFit(**fit), curves)
-
-
-def _array(values: Sequence[float]) -> FloatArray:
-    return np.asarray(values, dtype=np.float64)
 
 
 SCRIPT = Script(

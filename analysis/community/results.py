@@ -109,9 +109,9 @@ def findings(document: Document) -> list[str]:
         )
     sweeps = [f"jacobi {K}" for K in SWEEPS if f"jacobi {K}" in mean]
     if len(sweeps) > 1:
-        orders = sorted(mean[sweeps[0]])
+        orders, listed = sorted(mean[sweeps[0]]), ", ".join(model.split()[1] for model in sweeps)
         grows = [r for r in orders if all(mean[a][r] < mean[b][r] for a, b in pairwise(sweeps))]
-        sentences.append(f"Accuracy grows with every step of K = {_listed(sweeps)} at {_orders(grows, orders)}.")
+        sentences.append(f"Accuracy grows with every step of K = {listed} at {_orders(grows, orders)}.")
         most_sweeps = mean[sweeps[-1]]
         both = sorted(exact.keys() & most_sweeps.keys())
         better = [r for r in both if most_sweeps[r] > exact[r]]
@@ -150,10 +150,6 @@ def _orders(orders: Sequence[int], all_orders: Sequence[int]) -> str:
     if len(orders) == len(all_orders):
         return "every order"
     return "r = " + ", ".join(map(str, orders)) + f" of {', '.join(map(str, all_orders))}" if orders else "no order"
-
-
-def _listed(sweeps: Sequence[str]) -> str:
-    return ", ".join(model.split()[1] for model in sweeps)
 
 
 def draw(document: Document) -> Figure:

@@ -28,29 +28,9 @@ from analysis._experiment import (
 )
 from analysis._runner import Experiment, Run, compute_or_read
 from analysis._script import Document, Script, Step
-from analysis.cora import orders, responses, studies
+from analysis.cora import orders, responses, settings, studies
 from analysis.cora.data import data_name, load_graph
 from analysis.cora.results import accuracy_table, collect, draw, findings, page, run_lines
-from analysis.cora.settings import (
-    APPNP,
-    APPNP_LONG,
-    DECOUPLED,
-    DRAWN,
-    EXTENDED,
-    FIXED,
-    FULL,
-    HALVED,
-    MODELS,
-    PAPER_MODELS,
-    QUICK,
-    QUICK_EPOCHS,
-    QUICK_MODELS,
-    SHIFTED,
-    SWAPPED,
-    Recipe,
-    check_recipe,
-    recipe_of,
-)
 from analysis.cora.training import train
 
 __all__ = ["accuracy_table", "compute", "draw", "findings", "main", "markdown"]
@@ -58,8 +38,8 @@ __all__ = ["accuracy_table", "compute", "draw", "findings", "main", "markdown"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
-    add_experiment_arguments(parser, FULL, QUICK, runs=50, quick_runs=1)
-    add_model_arguments(parser, MODELS, "the table's")
+    add_experiment_arguments(parser, settings.FULL, settings.QUICK, runs=50, quick_runs=1)
+    add_model_arguments(parser, settings.MODELS, "the table's")
     parser.add_argument(
         "--show",
         choices=("table", "orders", "responses", *studies.STUDIES),
@@ -89,7 +69,7 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
     args.model = list(dict.fromkeys(args.model or default_models(args.config.split, args.quick)))
     try:
         for model in args.model:
-            check_recipe(model, recipe_for(args, model), args.device)
+            settings.check_recipe(model, recipe_for(args, model), args.device)
     except ValueError as error:
         parser.error(str(error))
     try:
@@ -105,37 +85,39 @@ def check_arguments(parser: argparse.ArgumentParser, args: argparse.Namespace) -
 def default_models(split: str, quick: bool) -> Sequence[str]:
     """Return the models of a table: those of the paper and what goes beyond it."""
     if quick:
-        return QUICK_MODELS
-    beyond = {EXTENDED: (DECOUPLED,), HALVED: (DECOUPLED,), SWAPPED: ()}.get(
-        split, (APPNP, APPNP_LONG, DECOUPLED, FIXED)
-    )
-    return (*PAPER_MODELS[split], *beyond)
+        return settings.QUICK_MODELS
+    beyond = {
+        settings.EXTENDED: (settings.DECOUPLED,),
+        settings.HALVED: (settings.DECOUPLED,),
+        settings.SWAPPED: (),
+    }.get(split, (settings.APPNP, settings.APPNP_LONG, settings.DECOUPLED, settings.FIXED))
+    return (*settings.PAPER_MODELS[split], *beyond)
 
 
-def recipe_for(args: argparse.Namespace, model: str, split: str | None = None) -> Recipe:
+def recipe_for(args: argparse.Namespace, model: str, split: str | None = None) -> settings.Recipe:
     """Return the recipe of a model with what the command line changes; in small, shorter and on a drawn graph."""
-    recipe = recipe_of(model, split or args.config.split)
+    recipe = settings.recipe_of(model, split or args.config.split)
     if args.quick:
-        recipe = dataclasses.replace(recipe, dataset=DRAWN, epochs=min(recipe.epochs, QUICK_EPOCHS))
+        recipe = dataclasses.replace(recipe, dataset=settings.DRAWN, epochs=min(recipe.epochs, settings.QUICK_EPOCHS))
     given = {field.name: getattr(args, field.name) for field in dataclasses.fields(recipe) if field.name != "split"}
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if v is not None}
     return dataclasses.replace(recipe, **given)
 
 
 def results_of(
-    args: argparse.Namespace, recipe: Recipe, runs: Sequence[Run], *, with_test: bool = True
+    args: argparse.Namespace, recipe: settings.Recipe, runs: Sequence[Run], *, with_test: bool = True
 ) -> list[Document]:
     """Return the results of runs in their order: those that are recorded, and those that are or get finished."""
     experiment = Experiment(args.data_name, recipe, runs, functools.partial(train, data=args.data, with_test=with_test))
     return compute_or_read(experiment, args, runs_of_recipe(args, recipe))
 
 
-def runs_of_recipe(args: argparse.Namespace, recipe: Recipe) -> list[Document]:
+def runs_of_recipe(args: argparse.Namespace, recipe: settings.Recipe) -> list[Document]:
     """Return the recorded runs whose recipe is the one that is wanted.
 
     Settings that the file does not know are taken for the defaults. Learned responses are not recorded with a table.
     """
-    wanted, defaults = as_document(recipe), as_document(Recipe())
+    wanted, defaults = as_document(recipe), as_document(settings.Recipe())
 
     def has_recipe(document: Document, run: Document) -> bool:
         model = run["setting"]["model"]
@@ -154,8 +136,8 @@ def read_accuracies(path: Path) -> Document:
     """Return split and accuracies of a table with other halves; raises ValueError if the file is none."""
     document = read_result(path)
     split = document["config"].get("split")
-    if split not in (HALVED, SWAPPED):
-        raise ValueError(f"{path} must be a table of the split {HALVED} or {SWAPPED}, got {split}")
+    if split not in (settings.HALVED, settings.SWAPPED):
+        raise ValueError(f"{path} must be a table of the split {settings.HALVED} or {settings.SWAPPED}, got {split}")
     try:
         rows = {row["model"]: {name: row[name] for name in ("mean", "sd", "n")} for row in document["rows"]}
     except KeyError as error:
@@ -179,10 +161,10 @@ def measure(args: argparse.Namespace, step: Step) -> Document:
 
 def measure_orders(args: argparse.Namespace, step: Step) -> Document:
     """Train networks of all orders, and return accuracies and every run."""
-    settings = orders.settings_of(args.quick)
+    bars = orders.settings_of(args.quick)
     recipes = {model: recipe_for(args, model, orders.SPLIT) for model in orders.MODELS}
-    of_figure = [setting for setting in settings if setting["laplacian"] != SHIFTED]
-    others = [setting for setting in settings if setting["laplacian"] == SHIFTED]
+    of_figure = [setting for setting in bars if setting["laplacian"] != settings.SHIFTED]
+    others = [setting for setting in bars if setting["laplacian"] == settings.SHIFTED]
     results = []
     for wanted, n_runs in ((of_figure, args.runs), (others, min(args.runs, orders.SHIFTED_RUNS))):
         for seed in range(args.seed, args.seed + n_runs):  # a seed at a time, so that the picture is there early
@@ -205,10 +187,10 @@ def measure_responses(args: argparse.Namespace, step: Step) -> Document:
 def measure_study(args: argparse.Namespace, step: Step) -> Document:
     """Train networks with changed recipes, on seeds of their own, and return accuracies."""
     study = studies.STUDIES[args.show]
-    settings = studies.settings_of(study, args.quick)
-    recipes = {setting["model"]: recipe_for(args, setting["model"], study.split) for setting in settings}
+    tried = studies.settings_of(study, args.quick)
+    recipes = {setting["model"]: recipe_for(args, setting["model"], study.split) for setting in tried}
     results = []
-    for setting in settings:
+    for setting in tried:
         runs = [Run(setting, studies.FIRST_SEED + seed) for seed in seeds_of(args)]
         results += results_of(args, recipes[setting["model"]], runs, with_test=study.with_test)
     return facts_of(args) | studies.collect(args.show, recipes, results)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from analysis.cora import settings
 from analysis.cora.data import Inputs
 from analysis.cora.layers import (
     Diffusion,
@@ -20,30 +21,6 @@ from analysis.cora.layers import (
     SparseLinear,
     diffused_features,
     transition,
-)
-from analysis.cora.settings import (
-    APPNP,
-    APPNP_LONG,
-    AT_RANDOM,
-    BINARY,
-    CAYLEY,
-    CAYLEY16,
-    CAYLEY64,
-    CHANNEL,
-    CHEBNET,
-    DCNN,
-    DECOUPLED,
-    EXTENDED_SPLITS,
-    FIXED,
-    GAT,
-    GCN,
-    MONET,
-    NORMALIZED,
-    PLAIN,
-    REAL,
-    SCALED,
-    SHIFTED,
-    Recipe,
 )
 from cayleygsp._typing import FloatArray
 from cayleygsp.nn import CayleyConv, ChebConv
@@ -85,7 +62,7 @@ class Layered(nn.Module):
 class Decoupled(nn.Module):
     """A perceptron of the features of each vertex, then one step that knows the graph."""
 
-    def __init__(self, sizes: list[int], propagate: nn.Module, graph: Any, recipe: Recipe) -> None:
+    def __init__(self, sizes: list[int], propagate: nn.Module, graph: Any, recipe: settings.Recipe) -> None:
         super().__init__()
         self.layers = nn.ModuleList(_perceptron(sizes, recipe.perceptron))
         self.first_dropout = SparseDropout(recipe.dropout)
@@ -142,42 +119,42 @@ class DiffusionNetwork(nn.Module):
         return x
 
 
-def make_network(model: str, recipe: Recipe, inputs: Inputs) -> nn.Module:
+def make_network(model: str, recipe: settings.Recipe, inputs: Inputs) -> nn.Module:
     """Return a network; weights are drawn from torch's own random numbers."""
     graph = inputs.graph
     sizes = [int(graph.features.shape[1]), *recipe.hidden, graph.n_classes]
-    if model in (CAYLEY16, CAYLEY64, CAYLEY, CHEBNET):
+    if model in (settings.CAYLEY16, settings.CAYLEY64, settings.CAYLEY, settings.CHEBNET):
         return Layered(*_spectral(model, recipe, inputs, sizes), recipe.dropout)
-    if model in (DECOUPLED, FIXED):
-        per_channel = recipe.zooms == CHANNEL
+    if model in (settings.DECOUPLED, settings.FIXED):
+        per_channel = recipe.zooms == settings.CHANNEL
         propagate = _cayley_layer(
             recipe, inputs, sizes[-1], sizes[-1], shared=not per_channel, filter_only=True, zoom_per_channel=per_channel
         )
-        if model == FIXED:
+        if model == settings.FIXED:
             propagate.requires_grad_(False)
         return Decoupled(sizes, propagate, inputs.with_loops(recipe.loops), recipe)
-    if model == DCNN:
-        sizes = sizes if recipe.split in EXTENDED_SPLITS else [sizes[0], sizes[-1]]
-        return DiffusionNetwork(inputs, sizes, recipe.order, binary=recipe.words == BINARY)
+    if model == settings.DCNN:
+        sizes = sizes if recipe.split in settings.EXTENDED_SPLITS else [sizes[0], sizes[-1]]
+        return DiffusionNetwork(inputs, sizes, recipe.order, binary=recipe.words == settings.BINARY)
     return _by_pyg(model, recipe, inputs, sizes)
 
 
-def _by_pyg(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> nn.Module:
+def _by_pyg(model: str, recipe: settings.Recipe, inputs: Inputs, sizes: list[int]) -> nn.Module:
     """Return a network of layers of PyTorch Geometric, the first of which multiplies sparse features."""
     pyg = importlib.import_module("torch_geometric.nn")
     pairs = list(pairwise(sizes))
-    if model in (APPNP, APPNP_LONG):
+    if model in (settings.APPNP, settings.APPNP_LONG):
         propagate = pyg.APPNP(recipe.order, recipe.alpha, cached=True)
         return Decoupled(sizes, propagate, inputs.edges, recipe)
-    if model == GCN:
+    if model == settings.GCN:
         layers = [pyg.GCNConv(a, b, cached=True, bias=False) for a, b in pairs]
         layers[0].lin = SparseLinear(layers[0].lin.weight)
         return Layered(layers, (inputs.edges,), recipe.dropout)
-    if model == GAT and recipe.split in EXTENDED_SPLITS:
+    if model == settings.GAT and recipe.split in settings.EXTENDED_SPLITS:
         kinds = [False, True]  # attention in the second layer alone
         layers = [RootedConv(a, b, attention, recipe.dropout) for (a, b), attention in zip(pairs, kinds, strict=True)]
         return Layered(layers, (inputs.edges,), recipe.dropout, nn.functional.elu)
-    if model == GAT:
+    if model == settings.GAT:
         heads, p = 8, recipe.dropout
         layers = [
             pyg.GATConv(sizes[0], sizes[1], heads, dropout=p),
@@ -185,7 +162,7 @@ def _by_pyg(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> nn.
         ]
         layers[0].lin = SparseLinear(layers[0].lin.weight)
         return Layered(layers, (inputs.edges,), recipe.dropout, nn.functional.elu)
-    assert model == MONET
+    assert model == settings.MONET
     layers = [MixtureConv(a, b, inputs) for a, b in pairs]
     return Layered(layers, (inputs.edges,), recipe.dropout)
 
@@ -234,7 +211,7 @@ class MixtureConv(nn.Module):
 
 def _perceptron(sizes: list[int], kind: str) -> list[SparseLinear]:
     """Return dense layers, see :class:`~analysis.cora.settings.Recipe`."""
-    if kind == PLAIN:
+    if kind == settings.PLAIN:
         return [SparseLinear(_glorot(a, b)) for a, b in pairwise(sizes)]
     layers = []
     for a, b in pairwise(sizes):
@@ -249,21 +226,23 @@ def _glorot(n_in: int, n_out: int) -> nn.Parameter:
     return nn.Parameter(torch.empty(n_out, n_in).uniform_(-bound, bound))
 
 
-def _spectral(model: str, recipe: Recipe, inputs: Inputs, sizes: list[int]) -> tuple[list[nn.Module], tuple[Any, ...]]:
+def _spectral(
+    model: str, recipe: settings.Recipe, inputs: Inputs, sizes: list[int]
+) -> tuple[list[nn.Module], tuple[Any, ...]]:
     """Return layers with filters of a Laplacian, and that Laplacian."""
-    laplacian = inputs.with_loops(recipe.loops) if recipe.laplacian == NORMALIZED else inputs.combinatorial
+    laplacian = inputs.with_loops(recipe.loops) if recipe.laplacian == settings.NORMALIZED else inputs.combinatorial
     layers: list[nn.Module]
-    if model == CHEBNET:
-        kind = "sym" if recipe.laplacian == NORMALIZED else None
+    if model == settings.CHEBNET:
+        kind = "sym" if recipe.laplacian == settings.NORMALIZED else None
         layers = [ChebConv(a, b, recipe.order + 1, normalization=kind, bias=False) for a, b in pairwise(sizes)]
         return layers, (laplacian,)
-    shared = model != CAYLEY
+    shared = model != settings.CAYLEY
     layers = [_cayley_layer(recipe, inputs, a, b, shared=shared) for a, b in pairwise(sizes)]
     return layers, (laplacian,)
 
 
 def _cayley_layer(
-    recipe: Recipe,
+    recipe: settings.Recipe,
     inputs: Inputs,
     n_in: int,
     n_out: int,
@@ -289,11 +268,11 @@ def _cayley_layer(
     zoom_per_channel : bool
         A zoom for each output channel.
     """
-    normalized = recipe.laplacian == NORMALIZED
+    normalized = recipe.laplacian == settings.NORMALIZED
     zoom = recipe.zoom
-    if recipe.laplacian == SCALED:
+    if recipe.laplacian == settings.SCALED:
         zoom = recipe.scaled_zoom * 2 / float(inputs.combinatorial.lmax[0])
-    make = ShiftedCayleyConv if recipe.laplacian == SHIFTED else CayleyConv
+    make = ShiftedCayleyConv if recipe.laplacian == settings.SHIFTED else CayleyConv
     layer = make(
         n_in,
         n_out,
@@ -302,12 +281,12 @@ def _cayley_layer(
         bias=False,
         zoom=zoom,
         tol=1e-3,
-        real_coeffs=recipe.coeffs == REAL,
+        real_coeffs=recipe.coeffs == settings.REAL,
         shared_filter=shared,
         zoom_per_channel=zoom_per_channel,
     )
     start = torch.from_numpy(start_coefficients(recipe)).float()
-    if recipe.start == AT_RANDOM:
+    if recipe.start == settings.AT_RANDOM:
         start = start.square().mean().sqrt() * torch.randn_like(start)
     mixing = torch.eye(n_in) if filter_only else _glorot(n_in, n_out).detach().T
     if shared:
@@ -321,13 +300,13 @@ def _cayley_layer(
     return layer
 
 
-def start_coefficients(recipe: Recipe) -> FloatArray:
+def start_coefficients(recipe: settings.Recipe) -> FloatArray:
     """Return the coefficients that a shared filter starts from, for the normalized Laplacian.
 
     The response is 1/(1 + (hλ)²), which is (1 − Re C(hλ))/2, or the nearest to α/(α + (1 − α)λ) over [0, 2] in the mean
     square.
     """
-    real = recipe.coeffs == REAL
+    real = recipe.coeffs == settings.REAL
     lam = np.linspace(0, 2, 201)
     basis = power_basis(recipe.order, recipe.zoom * lam, real=real)
     if recipe.alpha == 0:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import statistics
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,6 @@ from analysis.cora.settings import (
     EXTENDED_SPLITS,
     GCN,
     HALVED,
-    INNER,
     MODELS,
     NAMES,
     PAPER_ACCURACY,
@@ -49,43 +50,10 @@ OTHER_HALVES = {
 # Distance from the paper's figure within which a baseline should be, in points.
 MARGIN = 1.5
 
-_SPLITS = {
-    STANDARD: "140 vertices are for training, 500 choose the network, 1,000 are for the test, as in Planetoid.",
-    EXTENDED: "All vertices but the 1,000 test vertices of Planetoid (1,708 of Cora) are for training; of those 1,000, "
-    "in the order of their numbers, the first half chooses the network and the second half is for the test. The paper "
-    "does not say which half is which.",
-    SWAPPED: "The extended split with its halves swapped: of the 1,000 test vertices of Planetoid, in the order of "
-    "their numbers, the second half chooses the network and the first half is for the test. The settings are those of "
-    "the extended split, which were chosen with the first half: this page shows how the halves differ, and is no "
-    "result to compare methods by.",
-    HALVED: "The extended split with halves that are drawn anew in every run, the same for all models: of the 1,000 "
-    "test vertices of Planetoid one half chooses the network and the other is for the test. The settings are those of "
-    "the extended split, which were chosen with vertices that are for the test here in half of the cases. This is the "
-    "third way of halving that was tried, after the two fixed ones had been seen: the page shows what the halves "
-    "decide, not that the paper halved so.",
-    RANDOM: "Every run has a split of its own: 20 vertices of each class are for training, 500 others choose the "
-    "network and 1,000 are for the test. All models have the same splits, and the settings of the standard one.",
-    INNER: "Every run has a split of its own of the vertices outside Planetoid's test set: 20 of each class "
-    "are for training, 500 others choose the network, and the rest is what is shown. Settings can be compared on it.",
-}
+# What pages tell of each split: its vertices, and how settings were chosen.
+_SPLITS = json.loads(Path(__file__).with_name("splits.json").read_text(encoding="utf-8"))
 
 _CHOICE = "Networks are chosen with validation vertices; test vertices are looked at once in a run, at its end."
-
-_SETTINGS = {
-    STANDARD: "Settings were chosen with validation vertices or are those of the authors. Of three models test figures "
-    "of earlier settings had been seen: of the decoupled networks, 81.1 to 82.3, before the present settings were "
-    "compared on other vertices; of DCNN, 75.6, before it got the loss, words, start and epochs of its authors' code; "
-    "and of MoNet, before its Gaussian was made to start wide, with means over the neighbours. GCN, GAT and APPNP have "
-    "the settings of their authors or of PyTorch Geometric and were not tuned; what was chosen for the decoupled "
-    "networks, epochs and dropout of the scores, APPNP has in a row of its own.",
-    EXTENDED: "Settings were chosen with validation vertices or are those of the authors. Test figures of earlier "
-    "settings had been seen when CayleyNet's learning rate, epochs and patience were changed (88.4; its validation "
-    "accuracy rose from 86.7 to 87.9), and when GAT and DCNN were made those of the paper and of the authors' code "
-    "(88.8 and 88.5). MoNet is that of the standard split, which was changed after test figures there. GCN was not "
-    "tuned.",
-    RANDOM: "The test vertices of these splits are among those that settings were compared on, and an earlier recipe "
-    "of the decoupled network had been seen on them, with 81.5; the standard split is the one to compare methods by.",
-}
 
 # Where to look for why an accuracy is far from the paper's, by split and model.
 _STUDIED = {
@@ -330,7 +298,8 @@ def reasons(document: Document) -> list[str]:
 def page(document: Document) -> Blocks:
     """Return the title, the accuracies and what they show, and the settings of every model."""
     config = document["config"]
-    where = _SPLITS[config["split"]] if config["dataset"] != DRAWN else "The graph is drawn."
+    split = _SPLITS[config["split"]]
+    where = split["vertices"] if config["dataset"] != DRAWN else "The graph is drawn."
     elsewhere = "; ".join(f"{name} {accuracy:g}" for name, accuracy in PUBLISHED.items())
     taken_over = (
         "Runs of an earlier table with the same settings were taken over with the times of the machine that made them, "
@@ -338,7 +307,7 @@ def page(document: Document) -> Blocks:
     )
     remarks = [
         _CHOICE,
-        _SETTINGS.get(config["split"], ""),
+        split["settings"],
         "Parameters are all that are learned; the paper's numbers leave out biases, zooms and filters of shared "
         "layers. Processor time is that of one thread on a machine that did other work too.",
         taken_over if document.get("recorded") else "",

@@ -21,9 +21,6 @@ from analysis.cora.settings import INNER, NAMES, PAPER_ACCURACY, Recipe
 # Seeds from here on belong to the choice of settings.
 FIRST_SEED = 1000
 
-
-_CHOICE = "Test vertices are not looked at, and the seeds are none of those of the tables. "
-
 # The column of what is shown besides the validation vertices, inside and outside Planetoid's test set.
 _SHOWN = ("test accuracy, %", "accuracy of the other vertices, %")
 

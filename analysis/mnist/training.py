@@ -16,9 +16,8 @@ from torch.nn import functional as F
 import cayleygsp as cg
 from analysis._networks import learned_zooms, n_parameters, set_zooms
 from analysis._ranks import Ranks
-from analysis._runner import Run, one_thread
+from analysis._runner import Run, one_thread, seconds_in_turns
 from analysis._script import Document
-from analysis._timing import process_seconds
 from analysis._training import Checkpoint, Fit
 from analysis.mnist.data import SIDE, Digits, Part, load_digits
 from analysis.mnist.networks import make_network
@@ -226,13 +225,9 @@ def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: 
         ``step_seconds`` and ``test_seconds`` of each network.
     """
     digits = load_digits(config)
-    steps: dict[str, Callable[[], object]] = {}
-    tests: dict[str, Callable[[], object]] = {}
     with one_thread(), torch.random.fork_rng():
-        for model, learned in zooms.items():
-            steps[model], tests[model] = _calls(model, config, learned, digits, torch.device(device))
-        times = {"step_seconds": process_seconds(steps, ROUNDS), "test_seconds": process_seconds(tests, ROUNDS)}
-    return {model: {name: seconds[model] for name, seconds in times.items()} for model in zooms}
+        calls = {m: _calls(m, config, learned, digits, torch.device(device)) for m, learned in zooms.items()}
+        return seconds_in_turns(calls, ROUNDS)
 
 
 def _calls(

@@ -451,20 +451,8 @@ def implicit_factors(
     return (mean + a[:, None] + b + P @ Q.T).astype(known.values.dtype)
 
 
-@numba.njit(nogil=True)  # type: ignore[untyped-decorator]
-def descend(
-    users: IntArray,
-    starts: IntArray,
-    movies: IntArray,
-    left: FloatArray,
-    a: FloatArray,
-    b: FloatArray,
-    P: FloatArray,
-    Q: FloatArray,
-    Y: FloatArray,
-    rate: float,
-    penalty: float,
-) -> None:
+@numba.njit(nogil=True)
+def descend(users, starts, movies, left, a, b, P, Q, Y, rate, penalty):  # type: ignore[no-untyped-def]
     """Go once over all ratings, a user at a time, and change biases and factors in place."""
     rank = P.shape[1]
     implicit, gathered = np.empty(rank), np.empty(rank)

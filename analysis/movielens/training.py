@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from analysis._networks import learned_zooms, set_zooms
-from analysis._runner import Run, one_thread
+from analysis._runner import Run, one_thread, seconds_in_turns
 from analysis._script import Document
-from analysis._timing import process_seconds
 from analysis._training import Checkpoint, Fit
 from analysis.movielens.data import load_ratings, part_ratings
 from analysis.movielens.network import Network, start_factors
@@ -126,8 +125,7 @@ def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: 
     ratings = load_ratings(config.data)
     start = start_factors(ratings, part_ratings(ratings, 0.0, 0).start, config.rank)
     objective = Objective(ratings, ratings.train, config.gamma, device)
-    steps: dict[str, Callable[[], object]] = {}
-    tests: dict[str, Callable[[], object]] = {}
+    calls: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {}
     with one_thread(), torch.random.fork_rng():
         for model, learned in zooms.items():
             network = Network(ratings, start, model, config, device)
@@ -137,6 +135,5 @@ def measure_costs(config: Config, zooms: Mapping[str, Sequence[float]], device: 
                 network.zero_grad(set_to_none=True)
                 objective.loss(*network()).backward()
 
-            steps[model], tests[model] = step, torch.no_grad()(network.forward)
-        times = {"step_seconds": process_seconds(steps, rounds), "test_seconds": process_seconds(tests, rounds)}
-    return {"rounds": rounds, "networks": {m: {name: t[m] for name, t in times.items()} for m in zooms}}
+            calls[model] = step, torch.no_grad()(network.forward)
+        return {"rounds": rounds, "networks": seconds_in_turns(calls, rounds)}
