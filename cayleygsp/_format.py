@@ -56,7 +56,7 @@ def format_rate(value: float, digits: int = 4, *, gap: float | None = None) -> s
 
 
 def format_measured(value: float, floor: float) -> str:
-    """Write a measured number; one that is not above what it may be off by reads as "below" that.
+    """Write a measured number; one that is not above its own error reads as "below" that.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def format_bound(value: float) -> str:
 
 
 def format_at_most(value: float, digits: int = 4) -> str:
-    """Write a number that something is not above, rounded up.
+    """Write an upper limit, rounded up.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def format_at_most(value: float, digits: int = 4) -> str:
 
 
 def format_at_least(value: float, digits: int = 4) -> str:
-    """Write a number that something is not below, rounded down."""
+    """Write a lower limit, rounded down."""
     return f"{_rounded(value, digits, ROUND_FLOOR):.{digits}g}"
 
 
@@ -103,7 +103,7 @@ def _rounded(value: float, digits: int, rounding: str) -> float:
 
 
 class ShortRepr:
-    """A base of dataclasses that hold arrays: printed, a long array is its shape.
+    """A base of dataclasses that hold arrays: of a long array only the shape is printed.
 
     Examples
     --------

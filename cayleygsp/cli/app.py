@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
+from io import TextIOWrapper
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -26,7 +27,6 @@ from cayleygsp.cli.errors import (
     flush_output,
     give_up,
     one_line,
-    show_every_letter,
 )
 from cayleygsp.cli.explore import explore_command
 from cayleygsp.cli.features import features_command
@@ -143,8 +143,10 @@ def _program() -> Any:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command, print an error in one line, and return the exit code; without arguments show the help."""
-    show_every_letter()
     streams = sys.stdout, sys.stderr
+    for stream in streams:
+        if isinstance(stream, TextIOWrapper):  # letters that a terminal cannot show are replaced
+            stream.reconfigure(errors="replace")
     try:
         for argument in arguments:
             if "\0" in argument:  # which no file name may hold; some versions of click stumble over it

@@ -58,7 +58,11 @@ def bound_command(
         step("filter")
         p = asked.polynomial(L, graph.seed)
         step("bounds")
-        signal = np.random.default_rng(graph.seed).standard_normal(L.n_vertices) if results.wants(".png") else None
+        signal = (
+            np.random.default_rng(graph.seed).standard_normal(L.n_vertices)
+            if ".png" in results.endings.values()
+            else None
+        )
         counts = [*SWEEPS, *MORE_SWEEPS]
         if sweeps is not None:
             counts = [*(count for count in counts if count < sweeps), sweeps]

@@ -13,7 +13,7 @@ from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, pictures, task_results, timed
+from cayleygsp.cli.task_frame import TaskOptions, finish, listed, load_task, pictures, task_results, timed
 from cayleygsp.tasks import Denoised, denoise
 from cayleygsp.tasks.selection import NEED_SIGMA
 
@@ -53,7 +53,7 @@ def denoise_command(
             "--select",
             metavar="RULE",
             help="How the strength is chosen: gcv (cross-validation, needs no --sigma), sure (least estimated error), "
-            "discrepancy (the largest up to which noise explains the residual), morozov (Morozov's discrepancy "
+            "discrepancy (the largest at which noise still explains the residual), morozov (Morozov's discrepancy "
             "principle; smooths more).",
         ),
     ] = Selector.gcv,
@@ -66,14 +66,14 @@ def denoise_command(
         typer.Option("--sigma", help="Standard deviation of the noise, for all rules but gcv. Default: estimated."),
     ] = None,
     shared: Annotated[bool, typer.Option("--shared", help="One strength for all signals, not one for each.")] = False,
-    tol: Annotated[float, typer.Option("--tol", help="Error allowed to the filter, relative to its gain.")] = 1e-6,
+    tol: Annotated[float, typer.Option("--tol", help="Allowed error of the filter, relative to its gain.")] = 1e-6,
 ) -> None:
     """Remove noise from a signal, with a strength that is chosen from the signal itself.
 
-    Many strengths are compared in one pass, and the chosen filter is applied with a certified error. Which family suits
-    depends on the signal: tikhonov keeps some of all frequencies, low cuts sharply. gcv needs to know nothing of the
-    noise; sure and discrepancy are steadier if --sigma is known. --figure draws the signal before and after, and the
-    curve that the strength was chosen by.
+    Many strengths are compared in one pass, and the chosen filter is applied with a certified error. The best family
+    depends on the signal: tikhonov keeps some of every frequency, low cuts sharply. gcv needs no noise level; sure and
+    discrepancy are steadier if --sigma is known. --figure draws the signal before and after, and the curve that the
+    strength was chosen by.
     """
     results = task_results(outputs, signal)
     check_positive(tol, "--tol")
@@ -98,26 +98,20 @@ def denoise_command(
 
 
 def _numbers(done: Denoised, seconds: float) -> dict[str, Any]:
-    info = done.infos[0]
-    return {
-        "family": done.family,
-        "select": done.select,
-        "strength": np.asarray(done.strength).tolist(),
-        "at_end": done.at_end,
-        "sigma": None if done.sigma is None else np.asarray(done.sigma).tolist(),
-        "sigma_estimated": done.sigma_estimated,
-        "strengths": done.strengths.tolist(),
-        "curve": done.curve.tolist(),
-        "curve_error": done.curve_error.tolist(),
-        "traces": done.traces.values.tolist(),
-        "trace_standard_errors": done.traces.standard_errors.tolist(),
-        "traces_exact": done.traces.exact,
-        "method": info.method,
-        "error_bound": np.max(done.error_bound).item(),
-        "certificate": done.certificate,
-        "converged": done.converged,
-        "seconds": seconds,
-    }
+    chosen = listed(done, "family", "select", "strength", "at_end", "sigma", "sigma_estimated")
+    curve = listed(done, "strengths", "curve", "curve_error", "certificate", "converged")
+    return (
+        chosen
+        | curve
+        | {
+            "traces": done.traces.values.tolist(),
+            "trace_standard_errors": done.traces.standard_errors.tolist(),
+            "traces_exact": done.traces.exact,
+            "method": done.infos[0].method,
+            "error_bound": np.max(done.error_bound).item(),
+            "seconds": seconds,
+        }
+    )
 
 
 def _facts(done: Denoised, seconds: float) -> dict[str, str]:

@@ -8,8 +8,8 @@ import numpy as np
 import typer
 
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.inputs import load_named, need_edges
-from cayleygsp.cli.options import TARGET_TEXTS, LaplacianOptions, OutputOptions
+from cayleygsp.cli.inputs import load, need_edges
+from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, LaplacianOptions, OutputOptions
 from cayleygsp.cli.outputs import Results, array_bytes, json_text
 from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
 from cayleygsp.design import Fit, parse_target
@@ -55,7 +55,7 @@ def design_command(
     with results.progress(3) as step:
         step("frequencies")
         if graph is not None:
-            _, L = load_named(graph, laplacian)
+            _, L = load(GraphOptions(graph=graph, **vars(laplacian)))
             need_edges(L, "a design")
             frequencies = find_frequencies(L, laplacian.seed)
             weight, end = frequencies.density, L.lmax

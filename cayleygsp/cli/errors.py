@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import TextIOBase, TextIOWrapper
+from io import TextIOBase
 from typing import IO, Any
 
 # Exit codes beside 0.
@@ -50,7 +50,7 @@ class ClosedOutput(TextIOBase):
     encoding = "utf-8"
 
     def write(self, text: str, /) -> int:
-        """Fail."""
+        """Raise the error of a closed file."""
         raise OSError(errno.EBADF, "it is closed")
 
     def writable(self) -> bool:
@@ -83,18 +83,11 @@ def write_output(text: str) -> None:
 
 
 def flush_output() -> None:
-    """Make sure that what was written to standard output has left."""
+    """Flush standard output."""
     try:
         sys.stdout.flush()
     except OSError as error:
         raise OutputLost(f"standard output cannot be written: {error.strerror or error}") from None
-
-
-def show_every_letter() -> None:
-    """Replace letters that a terminal cannot show, instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
 
 
 def give_up(stream: IO[str]) -> None:

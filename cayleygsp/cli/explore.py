@@ -145,7 +145,7 @@ def _find_layer(state: Mapping[str, Any], name: str | None, path: Path) -> str:
 
 def _filters(state: Mapping[str, Any], prefix: str, real: bool, path: Path) -> list[NamedFilter]:
     if f"{prefix}frequencies" not in state:
-        raise ValueError(f"{quoted(path)} must hold a state_dict: parameters by their names are no coefficients")
+        raise ValueError(f"{quoted(path)} must hold a state_dict, with the {prefix}frequencies of the layer")
     shared = f"{prefix}coeffs" in state
     c = _array(state, f"{prefix}{'coeffs' if shared else 'weight'}", path)
     c = c[:, None, None] if c.ndim == 1 else c

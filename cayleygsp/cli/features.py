@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -11,8 +11,8 @@ from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, pictures, task_results, timed
-from cayleygsp.tasks import Features, smooth_features
+from cayleygsp.cli.task_frame import TaskOptions, finish, listed, load_task, pictures, task_results, timed
+from cayleygsp.tasks import smooth_features
 
 # More bands than this would end below all that double precision tells apart.
 _MOST_BANDS = 50
@@ -40,12 +40,12 @@ def features_command(
     transition: Annotated[
         float, typer.Option("--transition", help="Width of the steps between bands, relative to where they meet.")
     ] = 0.5,
-    tol: Annotated[float, typer.Option("--tol", help="Error allowed to each band, relative to its gain.")] = 1e-6,
+    tol: Annotated[float, typer.Option("--tol", help="Allowed error of each band, relative to its gain.")] = 1e-6,
 ) -> None:
     """Split signals into bands of frequency: features for a classifier.
 
-    Every signal becomes as many columns as there are bands, from low to high frequencies; all bands of the first signal
-    come first. The bands of a signal add up to it. --figure draws the bands and the features of the first signal.
+    Each signal becomes one column per band, from low to high frequencies; all bands of the first signal come first. The
+    bands of a signal add up to it. --figure draws the bands and the features of the first signal.
     """
     results = task_results(outputs, signal)
     check_positive(tol, "--tol")
@@ -71,18 +71,6 @@ def features_command(
         results.write(lambda ending: pictures().features_figure(G, done, L.lmax) if ending == ".png" else done.values)
     first, second = done.summary().splitlines()
     facts = {"graph": graph_line(G.name, L), "features": f"{first}, {seconds:.3g} s", "error bound": second}
-    results.show(_numbers(done, seconds), facts)
+    numbers = listed(done, "names", "edges") | listed(done.info, "method", "n_matvecs", "certificate", "converged")
+    results.show(numbers | {"error_bound": np.max(done.info.error_bound).item(), "seconds": seconds}, facts)
     finish(done.info.converged, messages)
-
-
-def _numbers(done: Features, seconds: float) -> dict[str, Any]:
-    return {
-        "names": list(done.names),
-        "edges": None if done.edges is None else done.edges.tolist(),
-        "method": done.info.method,
-        "n_matvecs": done.info.n_matvecs,
-        "error_bound": np.max(done.info.error_bound).item(),
-        "certificate": done.info.certificate,
-        "converged": done.info.converged,
-        "seconds": seconds,
-    }

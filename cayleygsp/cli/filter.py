@@ -29,7 +29,7 @@ from cayleygsp.cli.polynomial import (
     read_target,
     target_name,
 )
-from cayleygsp.cli.task_frame import SignalOptions, finish, timed
+from cayleygsp.cli.task_frame import SignalOptions, finish, listed, timed
 from cayleygsp.design import Fit, parse_target
 from cayleygsp.design.target import as_target
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
@@ -80,11 +80,8 @@ def filter_command(
     polynomial: PolynomialOptions,
     outputs: OutputOptions,
     cluster: ClusterOptions,
-    passing: Annotated[
-        str | None,
-        typer.Option("--pass", help=f"The response: {TARGET_TEXTS}"),
-    ] = None,
-    tol: Annotated[float, typer.Option("--tol", help="Error allowed, relative to the gain of the filter.")] = 1e-6,
+    passing: Annotated[str | None, typer.Option("--pass", help=f"The response: {TARGET_TEXTS}")] = None,
+    tol: Annotated[float, typer.Option("--tol", help="Allowed error, relative to the gain of the filter.")] = 1e-6,
     method: Annotated[
         Method,
         typer.Option(
@@ -97,11 +94,11 @@ def filter_command(
 ) -> None:
     """Filter a signal with a certified error.
 
-    With --pass the response is the one that you name, on graphs of every size. A step without a transition is applied
-    as it is on small graphs, and as a smooth step on large ones, whose width is printed. If --order is given, the
-    response is fitted by a Cayley polynomial, and the distance of the fit is printed. With --coeffs and --zoom your own
-    Cayley polynomial is applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask
-    cluster, or is a folder of parts that is too large for one machine.
+    With --pass you name the response; graphs can have any size. A step without a transition is applied as it is on
+    small graphs, and on large ones as a smooth step, whose width is printed. With --order the response is fitted by a
+    Cayley polynomial, and the distance of the fit is printed. With --coeffs and --zoom your own Cayley polynomial is
+    applied. With --cluster or --workers the graph is cut into parts for the workers of a Dask cluster, or is a folder
+    of parts that is too large for one machine.
     """
     if not outputs.output:
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
@@ -111,7 +108,7 @@ def filter_command(
     check_streams(graph.graph, given.signal)
     in_parts = _is_parts(graph.graph, cluster)
     if in_parts and polynomial.order is not None and passing is not None:
-        raise BadInput("--order needs the graph in one memory, and it is a folder of parts: leave it out")
+        raise BadInput("--order needs the whole graph in memory, and GRAPH is a folder of parts: leave --order out")
     with _connected(cluster, outputs.quiet or outputs.json) as client, results.progress(4) as step:
         step("graph")
         if in_parts:
@@ -209,15 +206,10 @@ def _filter_numbers(g: GraphFilter, info: FilterInfo, fit: Fit | None, what: str
     polynomial = g.response.cayley_form
     numbers: dict[str, Any] = {
         "filter": what,
-        "method": info.method,
-        "reason": info.reason,
-        "n_matvecs": info.n_matvecs,
-        "tol": info.tol,
+        **listed(info, "method", "reason", "n_matvecs", "tol", "certificate", "converged"),
         "gain": float(np.max(info.gain)),
         "error_bound": np.max(info.error_bound).item(),
         "relative_error_bound": float(np.max(info.relative_error_bound)),
-        "certificate": info.certificate,
-        "converged": info.converged,
     }
     if polynomial is not None:
         numbers |= {"order": polynomial.order, "zoom": polynomial.zoom}

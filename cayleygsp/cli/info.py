@@ -15,7 +15,7 @@ from cayleygsp.report.graph import GraphFacts, degrees_text, graph_facts
 def info_command(graph: GraphOptions, outputs: OutputOptions) -> None:
     """Size, degrees, components and spectrum of a graph.
 
-    With -o out.png the density of its frequencies is drawn; no eigenvalues are computed of large graphs.
+    -o out.png draws the density of its frequencies. Eigenvalues of large graphs are not computed.
     """
     results = Results(outputs, (".png",))
     with results.progress(2) as step:

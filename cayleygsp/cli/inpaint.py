@@ -15,7 +15,7 @@ from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import STANDARD_INPUT, graph_line, load_signal
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, load_task, pictures, task_results, timed
+from cayleygsp.cli.task_frame import TaskOptions, finish, listed, load_task, pictures, task_results, timed
 from cayleygsp.graph import Graph
 from cayleygsp.tasks import Inpainted, inpaint
 
@@ -31,20 +31,20 @@ def inpaint_command(
     strength: Annotated[
         float,
         typer.Option(
-            "--strength", help="Weight of smoothness beside the fit to the known values; with 0 these are kept."
+            "--strength", help="Weight of smoothness beside the fit to the known values; 0 keeps these as they are."
         ),
     ] = 1.0,
     fill: Annotated[
         float | None,
-        typer.Option("--fill", help="Value in components without a known one. Default: such components are an error."),
+        typer.Option("--fill", help="Value in components without known values. Default: such components are an error."),
     ] = None,
-    tol: Annotated[float, typer.Option("--tol", help="Relative error allowed, in the energy norm.")] = 1e-6,
+    tol: Annotated[float, typer.Option("--tol", help="Allowed relative error, in the energy norm.")] = 1e-6,
 ) -> None:
     """Fill in the missing values of a signal: the smooth signal that fits the known ones.
 
-    Missing values are written as nan, or named by --mask, then whatever stands in their place is ignored. The signal
-    with the least (distance from the known values)² + strength · (differences along edges)² is found; the error of what
-    is written is proved, in the norm of that sum and at every vertex. --figure draws what was known and the result.
+    Missing values are nan, or marked by --mask, which ignores the numbers in their place. The result has the least
+    (distance from the known values)² + strength · (differences along edges)²; a bound of its error is proved, in the
+    norm of that sum and at every vertex. --figure draws the known values and the result.
     """
     results = task_results(outputs, signal)
     check_positive(tol, "--tol")
@@ -75,18 +75,9 @@ def _load_mask(path: Path, graph: Graph) -> Array:
 
 
 def _numbers(done: Inpainted, seconds: float) -> dict[str, Any]:
-    return {
-        "strength": done.strength,
-        "n_known": done.n_known,
-        "n_filled": done.n_filled,
-        "n_iterations": done.n_iterations,
-        "tol": done.tol,
-        "error_bound": np.max(done.error_bound).item(),
-        "largest_error": np.max(done.largest_error).item(),
-        "certificate": done.certificate,
-        "converged": done.converged,
-        "seconds": seconds,
-    }
+    largest = {name: np.max(getattr(done, name)).item() for name in ("error_bound", "largest_error")}
+    names = ("strength", "n_known", "n_filled", "n_iterations", "tol", "certificate", "converged")
+    return listed(done, *names) | largest | {"seconds": seconds}
 
 
 def _facts(done: Inpainted, seconds: float) -> dict[str, str]:

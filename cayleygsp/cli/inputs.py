@@ -14,7 +14,7 @@ from cayleygsp._format import counted
 from cayleygsp._text import quoted
 from cayleygsp._typing import Array, ArrayLike, Symmetrize
 from cayleygsp.cli.errors import BadInput, input_errors
-from cayleygsp.cli.options import GraphOptions, LaplacianOptions
+from cayleygsp.cli.options import GraphOptions
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_edges, read_graph
 from cayleygsp.io.files import check_memory
@@ -103,15 +103,10 @@ def _built_in(name: str, seed: int) -> Graph:
 
 def load(options: GraphOptions) -> tuple[Graph, Laplacian]:
     """Return the graph that a user named and its Laplacian."""
-    return load_named(options.graph, options)
-
-
-def load_named(name: str, options: LaplacianOptions) -> tuple[Graph, Laplacian]:
-    """Return the graph of a name and its Laplacian."""
-    if not name:
+    if not options.graph:
         raise BadInput("GRAPH must be a file, - or a built-in graph, got an empty name")
     rule: Symmetrize | None = None if options.symmetrize is None else options.symmetrize.value
-    G = load_graph(name, options.variable, options.seed, rule)
+    G = load_graph(options.graph, options.variable, options.seed, rule)
     with input_errors():
         return G, laplacian(G, options.kind.value)
 

@@ -14,10 +14,8 @@ from cayleygsp.design.fit import MAX_CAYLEY_ORDER
 # The order of a fit where none is asked for.
 DEFAULT_ORDER = 8
 
-
 # The largest order of a filter: the time of its bounds and of its localization grows with the order.
 MOST_ORDER = 10_000
-
 
 # Sweeps times order that bounds are computed for: the series is looked at in every degree up to that.
 MOST_SWEEPS = 1_000_000
@@ -98,8 +96,8 @@ class PolynomialOptions:
 # What --target and --pass take.
 TARGET_TEXTS = (
     "low:CUTOFF, high:CUTOFF, band:LOW:HIGH, heat:SCALE, mexican:SCALE, tikhonov:STRENGTH, gaussian:CENTER:WIDTH, "
-    "indicator:LOW:HIGH; the first three with an optional :TRANSITION, tikhonov with an optional :POWER. A number with "
-    "an r behind it is relative to the upper bound of the spectrum."
+    "indicator:LOW:HIGH; the first three with an optional :TRANSITION, tikhonov with an optional :POWER. A number "
+    "followed by r is relative to the upper bound of the spectrum."
 )
 
 
@@ -107,13 +105,7 @@ TARGET_TEXTS = (
 class FilterOptions(PolynomialOptions):
     """Zoom, order and coefficients of a Cayley polynomial, or the target that it is fitted to."""
 
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            help=f"Target of the fit: {TARGET_TEXTS}",
-        ),
-    ] = None
+    target: Annotated[str | None, typer.Option("--target", help=f"Target of the fit: {TARGET_TEXTS}")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

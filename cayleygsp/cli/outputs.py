@@ -203,11 +203,7 @@ class Results:
         if STANDARD in options.output and options.json:
             raise BadInput("--json and -o - must not both be given: both are for standard output")
         self._options = options
-        self._endings = {path: text if path == STANDARD else path.suffix.lower() for path in options.output}
-
-    def wants(self, ending: str) -> bool:
-        """Return whether a file with this ending is to be written."""
-        return ending in self._endings.values()
+        self.endings = {path: text if path == STANDARD else path.suffix.lower() for path in options.output}
 
     def progress(self, n_steps: int) -> AbstractContextManager[Callable[..., None]]:
         """Show how far the work is, unless the user wants quiet."""
@@ -218,7 +214,7 @@ class Results:
 
         What becomes a file is made from its ending, for all files before the first is written.
         """
-        contents = {path: _content(make(ending), ending) for path, ending in self._endings.items()}
+        contents = {path: _content(make(ending), ending) for path, ending in self.endings.items()}
         try:
             replace_files({Path(os.path.realpath(path)): it for path, it in contents.items() if path != STANDARD})
         except OSError as error:
@@ -236,11 +232,11 @@ class Results:
             write_output(json_text(numbers))
         if self._options.json or self._options.quiet:
             return
-        if paths := [printable(path) for path in self._endings if path != STANDARD]:
+        if paths := [printable(path) for path in self.endings if path != STANDARD]:
             written = {"written": ", ".join(paths)}
             *before, last = parts
             parts = (*before, {**last, **written}) if isinstance(last, Mapping) else (*parts, written)
-        to_stderr = STANDARD in self._endings
+        to_stderr = STANDARD in self.endings
         width = line_width(sys.stderr if to_stderr else sys.stdout)
         text = "".join(_part_text(part, width) for part in parts)
         if to_stderr:

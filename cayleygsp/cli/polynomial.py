@@ -41,7 +41,11 @@ def load_coefficients(text: str, zoom: float | None) -> tuple[Array, float]:
         if path.suffix.lower() == ".json":
             c, own_zoom = _read_json_coefficients(path)
         elif path.suffix.lower() in SIGNAL_ENDINGS:
-            c = _read_coefficients(path)
+            table = read_table(path)
+            if table.names is not None:
+                raise ValueError(f"{quoted(path)} must have numbers only, got names in its first column")
+            c = table.values
+            c = c[:, 0] + 1j * c[:, 1] if c.ndim == 2 and c.shape[1] == 2 else c
         else:
             words = re.split(r"\s*,\s*|\s+", text.strip())
             try:
@@ -53,15 +57,6 @@ def load_coefficients(text: str, zoom: float | None) -> tuple[Array, float]:
         if h is None:
             raise ValueError("--zoom must be given with --coeffs, unless these are in a .json file that has it")
         return check_coefficients(c, "--coeffs"), float(h)
-
-
-def _read_coefficients(path: Path) -> Array:
-    """Return the numbers in a file; two columns are real and imaginary parts."""
-    table = read_table(path)
-    if table.names is not None:
-        raise ValueError(f"{quoted(path)} must have numbers only, got names in its first column")
-    c = table.values
-    return c[:, 0] + 1j * c[:, 1] if c.ndim == 2 and c.shape[1] == 2 else c
 
 
 def _read_json_coefficients(path: Path) -> tuple[Array, float]:

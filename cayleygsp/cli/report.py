@@ -36,7 +36,7 @@ def report_command(
     """Write a self-contained HTML report on a graph.
 
     It covers the graph, its frequencies, the zoom, a filter designed for it, error bounds, localization and cost; -o
-    names the .html file. For large graphs no eigenvalues are computed.
+    names the .html file. Eigenvalues of large graphs are not computed.
     """
     results = page_results(outputs)
     check_fit_order(order)

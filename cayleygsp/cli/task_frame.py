@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import numpy as np
 import typer
 
 from cayleygsp._text import printable
@@ -76,6 +77,12 @@ def timed(compute: Callable[[], T]) -> tuple[T, float, list[str]]:
         warnings.simplefilter("always", ConvergenceWarning)
         result = compute()
     return result, time.perf_counter() - start, [str(warning.message) for warning in caught]
+
+
+def listed(result: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a result as they stand in JSON."""
+    values = {name: getattr(result, name) for name in names}
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
 
 def pictures() -> Any:

@@ -91,7 +91,7 @@ def page_content(
     order: int,
     rng: np.random.Generator | int | None,
 ) -> dict[str, Any]:
-    """Return the content of the page, ready for JSON; vertex, zoom and order are what it shows at first."""
+    """Return the content of the page, ready for JSON; vertex, zoom and order are what it shows initially."""
     if L.n_vertices > MOST_VERTICES:
         raise ValueError(f"`graph` must have at most {MOST_VERTICES:,} vertices for a page, got {L.n_vertices:,}")
     if L.n_edges > MOST_EDGES:

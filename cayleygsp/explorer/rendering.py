@@ -52,11 +52,11 @@ def explorer_page(
     filters : sequence of NamedFilter
         User filters, listed before the presets; the first is selected initially.
     vertex : int, optional
-        Where the impulse is at first; by default in the middle of the drawing.
+        Where the impulse is initially; by default in the middle of the drawing.
     zoom : float, optional
-        The zoom at first; by default one that gives half of the half circle to the lowest 15 frequencies.
+        The initial zoom; by default one that gives half of the half circle to the lowest 15 frequencies.
     order : int
-        Order of the preset at first, at most 16.
+        Initial order of the preset, at most 16.
     rng : numpy.random.Generator or int, optional
         For a computed layout and the spectral density of graphs beyond 3,000 vertices.
 

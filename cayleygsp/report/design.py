@@ -117,14 +117,14 @@ def design_section(fits: Mapping[str, Fit], frequencies: Frequencies) -> tuple[S
     times = f"{ratio:.2g} times" if ratio < 1e6 else "more than a million times"
     how = ", estimated from the density of the frequencies," if cayley.rms_is_estimated else ""
     closing = [
-        f"The root mean square distance from the target{how} is {times} for Chebyshev what it is for Cayley.",
+        f"The root mean square distance from the target{how} is {times} as large for Chebyshev as for Cayley.",
         *(
             f"The largest response of the {name} polynomial is {fit.peak:.2g}, far above the target's "
             f"{fit.target_peak:.2g}."
             for name, fit in fits.items()
             if fit.is_far_above
         ),
-        "Parameters are not cost: what each takes to apply is another matter.",
+        "The number of parameters is not the cost: what it takes to apply each of them is another question.",
     ]
     section = Section("A filter designed for it", [text], [picture], fit_table(fits), [" ".join(closing)])
     return section, {"design": {name: fit_numbers(fit) for name, fit in fits.items()}}

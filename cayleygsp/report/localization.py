@@ -124,8 +124,8 @@ def decay_section(L: Laplacian, polynomial: CayleyPolynomial) -> tuple[Section, 
     vertex = typical_vertex(L)
     curve = filter_decay(L, polynomial, vertex)
     text = (
-        f"The filter seen from vertex {vertex:,}: how much of the 2-norm of its answer to a unit impulse there is more "
-        "than k hops away. A Cayley filter can reach every vertex of the component."
+        f"The filter seen from vertex {vertex:,}: how much of the 2-norm of its response to a unit impulse there is "
+        "more than k hops away. A Cayley filter can reach every vertex of the component."
     )
     picture = Picture.from_figure(
         "decay",

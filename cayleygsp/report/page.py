@@ -96,7 +96,7 @@ def report_on(
     step("graph")
     parts = [graph_section(graph, L)]
     if L.lmax == 0:
-        no_edges = "There is no edge between two vertices: all frequencies are zero, and every filter is a number."
+        no_edges = "No edge joins two vertices: all frequencies are zero, and every filter multiplies by a number."
         parts.append((Section("No frequencies", [no_edges]), {}))
         return joined(parts)
     step("frequencies")

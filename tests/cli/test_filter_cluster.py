@@ -45,7 +45,7 @@ def test_a_folder_of_parts_is_filtered_without_the_graph_in_one_memory(folder, c
     for options, message in (
         ((), "'parts' is a folder of parts: give --cluster or --workers"),
         (("--workers", "2", "--parts", "2"), "--parts is for graphs in one piece"),
-        (("--workers", "2", "--order", "3"), "--order needs the graph in one memory"),
+        (("--workers", "2", "--order", "3"), "--order needs the whole graph in memory"),
     ):
         assert message in refused(capsys, "filter", "parts", *arguments, *options, "-o", "x.npy")
 
