@@ -84,7 +84,7 @@ def learn(
     """Learn all teachers; return errors of the responses and learned zooms."""
     import torch
 
-    from cayleygsp.nn.ops.coefficients import basis_at
+    from cayleygsp.nn.ops.series import basis_at
 
     rng = np.random.default_rng([seed, 1])
     lam = torch.from_numpy(np.maximum(L.eigenvalues, 0.0))

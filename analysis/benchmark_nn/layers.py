@@ -40,7 +40,7 @@ from analysis.benchmark_nn.problems import (
 from cayleygsp import gallery
 from cayleygsp._typing import Array
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
-from cayleygsp.nn.modes import torch_operations
+from cayleygsp.nn.ops.operation import torch_operations
 from cayleygsp.responses.basis import power_coefficients
 
 # Terms of the short and the long series whose memory is compared.

@@ -14,10 +14,8 @@ from analysis.cora.data import Inputs, by_rows
 from cayleygsp.engine.compiling import compiled
 from cayleygsp.engine.tiles import transposed_product
 from cayleygsp.nn import CayleyConv
-from cayleygsp.nn.ops.coefficients import basis_at
-from cayleygsp.nn.ops.combine import combine_terms
-from cayleygsp.nn.ops.series import cheb_conv
-from cayleygsp.nn.ops.sparse_products import sparse_product
+from cayleygsp.nn.ops.convolution import cheb_conv, sparse_product
+from cayleygsp.nn.ops.series import basis_at
 
 
 class SparseDropout(nn.Module):
@@ -65,7 +63,7 @@ class ShiftedCayleyConv(CayleyConv):
 
     def convolve_sparse(self, x: Tensor, laplacian: Any) -> Tensor:
         """Filter sparse signals of shape (n, in_channels)."""
-        return combine_terms(x, self.taps(laplacian), laplacian)
+        return cheb_conv(x, self.taps(laplacian), laplacian)[0]
 
     def convolve(self, x: Tensor, laplacian: Any) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""

@@ -16,7 +16,7 @@ from analysis.movielens.data import Ratings
 from analysis.movielens.settings import CAYLEY, JACOBI, ORDERS, ORTHOGONAL, SWEEPS, Config
 from cayleygsp._typing import FloatArray, IntArray
 from cayleygsp.nn import CayleyConv, ChebConv, GraphLaplacian
-from cayleygsp.nn.ops.series import cheb_conv
+from cayleygsp.nn.ops.convolution import cheb_conv
 
 Layer = CayleyConv | ChebConv
 

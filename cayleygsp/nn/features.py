@@ -11,10 +11,9 @@ from torch import Tensor
 from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors
-from cayleygsp.nn.modes import reject_learned_graph, uses_loops
-from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, order_of, zoom_of
 from cayleygsp.nn.ops.jacobi import DifferentiableSweeps
-from cayleygsp.nn.ops.recurrence import terms
+from cayleygsp.nn.ops.operation import reject_learned_graph, uses_loops
+from cayleygsp.nn.ops.series import CAYLEY, CAYLEY_REAL, FilterBasis, differentiable_series, terms, zoom_of
 from cayleygsp.responses.basis import basis_size, power_basis, power_coefficients, power_samples, zoom_derivative
 
 
@@ -102,7 +101,7 @@ class BlockFeatures(Features):
         if log_zoom.dim():
             columns = [self.mix(weight[:, :, o : o + 1], log_zoom[o], index, real=real) for o in range(weight.shape[2])]
             return torch.cat(columns, dim=1)
-        order = order_of(CAYLEY_REAL if real else CAYLEY, weight.shape[0])
+        order = FilterBasis(CAYLEY_REAL if real else CAYLEY, weight.shape[0]).order
         blocks, derivative = self.blocks(index, zoom_of(log_zoom.detach()), order, real, weight)
         n, k, channels, n_blocks = blocks.shape
         return _Mix.apply(weight, log_zoom, blocks.reshape(n * k, channels, n_blocks), derivative)
@@ -269,7 +268,7 @@ class ChebyshevFeatures(Features):
 
     def mix(self, weight: Tensor, log_zoom: Tensor, index: Tensor | None, *, real: bool) -> Tensor:
         r"""Filter on some vertices: the sum over k of :math:`T_k(\tilde\Delta) X V_k`, V_k the sum of a_bk(h) W_b."""
-        order = order_of(CAYLEY_REAL if real else CAYLEY, weight.shape[0])
+        order = FilterBasis(CAYLEY_REAL if real else CAYLEY, weight.shape[0]).order
         n_terms = self.features.shape[1]
         a = differentiable_series(log_zoom, order, self.lmax, n_terms, self.n_samples, real=real)
         V = torch.einsum("obk,bio->kio" if log_zoom.dim() else "bk,bio->kio", a, weight.double())

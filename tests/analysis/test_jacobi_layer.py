@@ -7,7 +7,7 @@ import torch
 import cayleygsp as cg
 from analysis._jacobi_layer import SpectralJacobiConv
 from cayleygsp.nn import CayleyConv, GraphLaplacian
-from cayleygsp.nn.ops.series import cheb_conv
+from cayleygsp.nn.ops.convolution import cheb_conv
 
 GRID = cg.laplacian(cg.gallery.grid(4), "normalized")
 

@@ -18,7 +18,7 @@ from cayleygsp.nn.coordinates import (
     spectral_nodes,
     weights_of,
 )
-from cayleygsp.nn.ops.coefficients import basis_at
+from cayleygsp.nn.ops.series import basis_at
 from cayleygsp.responses.basis import basis_coefficients, power_basis, zoom_derivative
 from tests.nn.helpers import random_graph, signals
 

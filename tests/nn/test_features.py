@@ -17,7 +17,7 @@ from cayleygsp.nn import (
     JacobiFeatures,
     PrecomputedCayleyConv,
 )
-from cayleygsp.nn.modes import torch_operations
+from cayleygsp.nn.ops.operation import torch_operations
 from tests.nn.helpers import NORMALIZATIONS, random_graph, randomized, signals
 
 # said by torch of its own format

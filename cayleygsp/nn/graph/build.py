@@ -30,7 +30,7 @@ from cayleygsp.engine.edge_rows import (
     rayleigh_bound,
     rows_of_edges,
 )
-from cayleygsp.nn.modes import uses_loops
+from cayleygsp.nn.ops.operation import uses_loops
 from cayleygsp.spectrum import POWER_STEPS
 
 KINDS = {None: PLAIN, "sym": SYMMETRIC, "rw": RANDOM_WALK}

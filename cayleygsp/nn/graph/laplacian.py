@@ -13,7 +13,7 @@ from cayleygsp._typing import LaplacianKind
 from cayleygsp.engine.edge_rows import rayleigh_bound
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph.build import LMAX_SLACK, SYMMETRY, parts_of_edges, sums_both_ways
-from cayleygsp.nn.modes import outside_inference
+from cayleygsp.nn.ops.operation import outside_inference
 
 # How much a given λ_max may be below a bound of the spectrum for recurrences to run backwards nevertheless.
 _SLACK = 1e-6

@@ -19,7 +19,7 @@ from cayleygsp.filters import ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph.build import asks_for_gradient
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, ScaledLaplacian
-from cayleygsp.nn.modes import full_precision, outside_inference
+from cayleygsp.nn.ops.operation import full_precision, outside_inference
 
 # Signals of lower precision than the layers compute in.
 HALF = (torch.bfloat16, torch.float16)

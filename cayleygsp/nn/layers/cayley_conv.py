@@ -21,14 +21,11 @@ from cayleygsp.nn.graph.build import assert_async
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.layers.base import NO_FILTERS, glorot_like
 from cayleygsp.nn.layers.coordinate_conv import ORTHOGONAL, PARAMETRIZATIONS, CoordinateConv
-from cayleygsp.nn.modes import full_precision
-from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, differentiable_series, series_matrix
-from cayleygsp.nn.ops.combine import combine_powers
+from cayleygsp.nn.ops.convolution import cayley_conv, sparse_product
 from cayleygsp.nn.ops.exact import exact_conv
 from cayleygsp.nn.ops.jacobi import jacobi_conv
-from cayleygsp.nn.ops.series import cayley_conv
-from cayleygsp.nn.ops.shared import shared_conv
-from cayleygsp.nn.ops.sparse_products import sparse_product
+from cayleygsp.nn.ops.operation import full_precision
+from cayleygsp.nn.ops.series import CAYLEY, CAYLEY_REAL, differentiable_series, series_matrix
 from cayleygsp.responses.basis import basis_coefficients, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
 
@@ -277,9 +274,7 @@ class CayleyConv(CoordinateConv):
             return self._filter_all(mixed, self._coefficients(), laplacian, self._zoom_bound())[0]
         if self.method != "chebyshev":
             return super().convolve_sparse(x, laplacian)
-        hint, real = self._zoom_bound(), self.real_coeffs
-        c = self._coefficients()
-        return combine_powers(x, c, self.log_zoom, laplacian, tol=self.tol, real=real, zoom_hint=hint)
+        return self._mix(x, self._coefficients(), self.log_zoom, laplacian, self._zoom_bound())[0]
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
@@ -296,7 +291,7 @@ class CayleyConv(CoordinateConv):
     def _filter_all(self, x: Tensor, c: Tensor, laplacian: GraphLaplacian, zoom: float | None) -> Tensor:
         """Apply the shared filter to every channel; where no loops are made for that, channels become signals."""
         if self.method == "chebyshev" and not laplacian.values.requires_grad:
-            return shared_conv(x, c, self.log_zoom, laplacian, tol=self.tol, real=self.real_coeffs, zoom_hint=zoom)
+            return self._mix(x, c, self.log_zoom, laplacian, zoom)
         batch, n, channels = x.shape
         signals = x.transpose(1, 2).reshape(batch * channels, n, 1)
         y = self._mix(signals, c[:, None, None], self.log_zoom, laplacian, zoom)

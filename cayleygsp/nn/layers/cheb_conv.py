@@ -16,10 +16,9 @@ from cayleygsp.laplacians import Laplacian
 from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, ScaledLaplacian
 from cayleygsp.nn.layers.base import NO_FILTERS, GraphConv, glorot_like
-from cayleygsp.nn.modes import outside_inference
-from cayleygsp.nn.ops.combine import combine_terms
+from cayleygsp.nn.ops.convolution import cheb_conv
 from cayleygsp.nn.ops.exact import exact_cheb_conv
-from cayleygsp.nn.ops.series import cheb_conv
+from cayleygsp.nn.ops.operation import outside_inference
 
 
 class ChannelMix(nn.Module):
@@ -215,7 +214,7 @@ class ChebConv(GraphConv):
         """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""
         if self.in_channels <= self.out_channels or laplacian.values.requires_grad or self.method == "exact":
             return super().convolve_sparse(x, laplacian)
-        return combine_terms(x, self.weight, laplacian)
+        return cheb_conv(x, self.weight, laplacian)[0]
 
     def extra_repr(self) -> str:
         """Return the sizes, for ``repr``."""

@@ -25,7 +25,7 @@ from cayleygsp.nn.coordinates import (
 )
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS
 from cayleygsp.nn.layers.base import NO_FILTERS, GraphConv
-from cayleygsp.nn.modes import full_precision
+from cayleygsp.nn.ops.operation import full_precision
 from cayleygsp.responses.basis import basis_size
 
 # What is learned: weights in coordinates that suit optimisers, or the coefficients themselves.

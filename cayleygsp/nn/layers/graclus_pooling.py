@@ -14,7 +14,7 @@ from cayleygsp._typing import Array, GraphLike
 from cayleygsp._validation import check_choice, check_integer
 from cayleygsp.coarsening import Coarsening, coarsen
 from cayleygsp.nn.layers.base import check_floating
-from cayleygsp.nn.modes import reject_forward_mode, uses_loops
+from cayleygsp.nn.ops.operation import reject_forward_mode, uses_loops
 
 # Groups of more vertices are left to torch: loops keep the place of a maximum in a byte.
 _MOST_LEVELS = 8

@@ -6,26 +6,27 @@ import torch
 from torch import Tensor
 
 from cayleygsp.nn.graph.laplacian import GraphLaplacian
-from cayleygsp.nn.modes import reject_learned_graph
-from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, basis_at, order_of
+from cayleygsp.nn.ops.operation import reject_learned_graph
+from cayleygsp.nn.ops.series import CAYLEY, CAYLEY_REAL, FilterBasis, basis_at
 
 
 def exact_conv(x: Tensor, weight: Tensor, log_zoom: Tensor, laplacian: GraphLaplacian, *, real: bool = False) -> Tensor:
     r"""Return :math:`\sum_b \Phi \varphi_b(h\Lambda) \Phi^\top X W_b` with the eigenbasis that the Laplacian keeps.
 
-    Parameters are those of :func:`cayleygsp.nn.ops.series.cayley_conv`. Two dense products with Φ, whatever the order.
+    Parameters are those of :func:`cayleygsp.nn.ops.convolution.cayley_conv`. Two dense products with Φ, whatever the
+    order.
     """
     reject_learned_graph(laplacian.values, "method 'exact'")
     lam, Phi = (t.to(x.dtype) for t in laplacian.eigenbasis())
-    order = order_of(CAYLEY_REAL if real else CAYLEY, weight.shape[0])
+    order = FilterBasis(CAYLEY_REAL if real else CAYLEY, weight.shape[0]).order
     return mix_frequencies(x, weight, basis_at(log_zoom.to(x.dtype).exp() * lam, order, real), Phi)
 
 
 def exact_cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian) -> Tensor:
     r"""Return :math:`\sum_k \Phi T_k(\tilde\Lambda) \Phi^\top X W_k` with the eigenbasis that the Laplacian keeps.
 
-    Parameters are those of :func:`cayleygsp.nn.ops.series.cheb_conv`; the Laplacian is that of one graph, or of several
-    with the same λ_max, as one scale belongs to all eigenvalues.
+    Parameters are those of :func:`cayleygsp.nn.ops.convolution.cheb_conv`; the Laplacian is that of one graph, or of
+    several with the same λ_max, as one scale belongs to all eigenvalues.
     """
     reject_learned_graph(laplacian.values, "method 'exact'")
     lmax = laplacian.lmax if laplacian.scaling is None else laplacian.scaling
@@ -46,22 +47,8 @@ def mix_frequencies(x: Tensor, weight: Tensor, basis: Tensor, Phi: Tensor) -> Te
 
     With many signals the matrices :math:`V_i = \sum_b \varphi_{ib} W_b` of all frequencies are made first, and each
     frequency is mixed by its own: as much work as for filters with one coefficient, however many they have. The result
-    then stands in memory with the vertices outside, and so is what the next layer takes without a copy.
-
-    Parameters
-    ----------
-    x : Tensor, shape (batch, n, in_channels)
-        Signals.
-    weight : Tensor, shape (n_functions, in_channels, out_channels)
-        Weights of the basis functions.
-    basis : Tensor, shape (n, n_functions)
-        Basis functions at the eigenvalues.
-    Phi : Tensor, shape (n, n)
-        Eigenvectors.
-
-    Returns
-    -------
-    Tensor, shape (batch, n, out_channels)
+    then stands in memory with the vertices outside, and so is what the next layer takes without a copy. The values of
+    the functions at the eigenvalues, ``basis``, have the shape (n, n_functions).
     """
     batch, n, f_in = x.shape
     size, _, f_out = weight.shape

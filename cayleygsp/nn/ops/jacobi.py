@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
+from cayleygsp.engine import tiles
 from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors
-from cayleygsp.nn.modes import reject_forward_mode, reject_learned_graph
-from cayleygsp.nn.ops.coefficients import CAYLEY, CAYLEY_REAL, order_of
-from cayleygsp.nn.ops.recurrence import product
-
-
-def laplacian_product(x: Tensor, laplacian: GraphLaplacian) -> Tensor:
-    """Return Δ x for x of shape (n, m)."""
-    reject_learned_graph(laplacian.values, "the product with a Laplacian")
-    return graph_product(x, laplacian.tensors(x.dtype, own_scale=False))
-
-
-def graph_product(x: Tensor, graph: GraphTensors) -> Tensor:
-    """Return Δ x for x of shape (n, m), in the precision of the graph."""
-    reject_forward_mode(x)
-    return spmm(x, *graph[:5])
+from cayleygsp.nn.ops.operation import reject_forward_mode, reject_learned_graph, uses_loops
+from cayleygsp.nn.ops.series import CAYLEY, CAYLEY_REAL, FilterBasis
 
 
 # The tensors one by one, not as a list: torch takes lists apart in Python, which is felt in schemes with many products.
 @torch.library.custom_op("cayleygsp::spmm", mutates_args=())
 def spmm(x: Tensor, indptr: Tensor, indices: Tensor, values: Tensor, diagonal: Tensor, scale: Tensor) -> Tensor:
-    """Return the Laplacian times x."""
-    return product(GraphTensors(indptr, indices, values, diagonal, scale), x)
+    """Return the Laplacian, not scaled, times x of shape (n, m); its gradient is the same of the gradient."""
+    if not uses_loops(x):
+        W = torch.sparse_csr_tensor(indptr, indices, values, (len(diagonal), len(diagonal)), check_invariants=False)
+        return torch.addmm(diagonal[:, None] * x, W, x, alpha=-1)
+    y = torch.empty_like(x, memory_format=torch.contiguous_format)
+    graph = GraphTensors(indptr, indices, values, diagonal, scale).packed()
+    tiles.product(graph, x.contiguous().numpy(), y.numpy(), torch.get_num_threads())
+    return y
 
 
 @spmm.register_fake
-def _(x: Tensor, indptr: Tensor, indices: Tensor, values: Tensor, diagonal: Tensor, scale: Tensor) -> Tensor:
+def _(x: Tensor, *graph: Tensor) -> Tensor:
     return x.new_empty(x.shape)
 
 
-def _save_graph(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs[1:])
-
-
-def _backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    return (spmm(gradient, *ctx.saved_tensors), *[None] * 5)
-
-
-spmm.register_autograd(_backward, setup_context=_save_graph)
+spmm.register_autograd(
+    lambda ctx, gradient: (spmm(gradient, *ctx.saved_tensors), *[None] * 5),
+    setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs[1:]),
+)
 
 
 def jacobi_conv(
@@ -53,13 +40,14 @@ def jacobi_conv(
 ) -> Tensor:
     r"""Return the convolution by the paper's Jacobi scheme, ``n_iter`` sweeps per power, Eq. (7), eq:Jaco.
 
-    Parameters are those of :func:`cayleygsp.nn.ops.series.cayley_conv`. Real and imaginary parts are pairs of
+    Parameters are those of :func:`cayleygsp.nn.ops.convolution.cayley_conv`. Real and imaginary parts are pairs of
     real columns. Everything is recorded for the gradient, so that memory grows with r and ``n_iter``.
     """
+    reject_forward_mode(x, weight, log_zoom)
+    reject_learned_graph(laplacian.values, "method 'jacobi'")
     batch, n, f_in = x.shape
     size, _, f_out = weight.shape
-    order = order_of(CAYLEY_REAL if real else CAYLEY, size)
-    reject_learned_graph(laplacian.values, "method 'jacobi'")
+    order = FilterBasis(CAYLEY_REAL if real else CAYLEY, size).order
     graph = laplacian.tensors(x.dtype, own_scale=False)
     solve = DifferentiableSweeps(graph, log_zoom.to(x.dtype).exp(), n_iter)
     if f_in <= f_out:
@@ -86,18 +74,8 @@ class DifferentiableSweeps:
     With :math:`E = hd + i`, d the diagonal and W the weights beside it, they start from
     :math:`b = \frac{hd - i}E y_{prev} - \frac hE W y_{prev}` and go on by :math:`y \leftarrow b + \frac hE W y`.
     Torch can go back through them, which it cannot through the loops of :class:`cayleygsp.engine.jacobi.JacobiSweeps`.
-
-    Parameters
-    ----------
-    graph : GraphTensors
-        The Laplacian, in the precision of the signals.
-    h : Tensor, shape ()
-        The zoom.
-    n_iter : int
-        K.
-    with_derivative : bool
-        Whether the derivatives in log h go with the values: then signals have the shape (n, 4, m), the derivatives of
-        real and imaginary parts after the parts, else (n, 2, m).
+    Signals have the shape (n, 2, m), or if the derivatives in log h go with the values (n, 4, m), the derivatives of
+    real and imaginary parts after the parts.
     """
 
     def __init__(self, graph: GraphTensors, h: Tensor, n_iter: int, *, with_derivative: bool = False) -> None:
@@ -123,7 +101,7 @@ class DifferentiableSweeps:
 
     def _neighbours(self, y: Tensor) -> Tensor:
         """Return W y."""
-        return self.d * y - graph_product(y.flatten(1), self.graph).view_as(y)
+        return self.d * y - spmm(y.flatten(1), *self.graph[:5]).view_as(y)
 
 
 def _times(factor: list[tuple[Tensor, Tensor]], u: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ M^\top u_{k+1} - u_{k+2}`,
 
 The terms are needed from the highest degree down. The last two are kept, and the recurrence runs backwards,
 :math:`t_{k-1} = 2 M t_k - t_{k+1}`, as stable as forwards while the spectrum of M is in [-1, 1]. For a matrix of
-which that is not known (``reversible=False``), the terms are computed again, and two of each chunk are kept.
+which that is not known, the terms are computed again, and two of each chunk are kept.
 
 Where the output has fewer channels than the input, the same is done with :math:`M^\top`, :math:`\bar Y` and X in the
 places of M, X and :math:`\bar Y`.
@@ -23,58 +23,134 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cayleygsp.engine import edge_loops
 from cayleygsp.nn.graph.laplacian import GraphTensors
-from cayleygsp.nn.modes import full_precision, reject_second_derivative, uses_loops
-from cayleygsp.nn.ops.coefficients import order_of, recurrence_dtype, series_coefficients, zoom_slopes
-from cayleygsp.nn.ops.recurrence import Recurrences
+from cayleygsp.nn.ops.operation import Operation, uses_loops
+from cayleygsp.nn.ops.series import CHUNK, FilterBasis, ScaledMatrix, zoom_slopes
+
+# Terms that the compiled loops keep at once: fewer than operations of torch, so that they stay in the cache.
+_LOOP_CHUNK = 4
 
 # With fewer channels than this, the terms of a chunk are put side by side for one dense product with them all.
 _FEW_CHANNELS = 8
+
+# Signals of a batch that are worked on at once on the CPU: as many as make a block of about this many numbers.
+_GROUP_NUMBERS = 2**18
+
+
+class Recurrences:
+    """The recurrences of a matrix M and of its transposed, with the gradient in the matrix.
+
+    If ``transposed``, terms are those of the transposed and Clenshaw's rule is that of M, and not the other way round.
+    If ``tied``, the two halves of an edge get the mean of their gradients. On the CPU compiled loops do the work; a
+    graphics card, which has none, does it by torch's sparse products.
+    """
+
+    def __init__(self, graph: GraphTensors, like: Tensor, *, transposed: bool = False, tied: bool = False) -> None:
+        self.graph, self.swapped, self.tied = graph, transposed, tied
+        self.compiled = uses_loops(like)
+        self.chunk = _LOOP_CHUNK if self.compiled else CHUNK
+        pair = (graph.transposed(), graph) if transposed else (graph, graph.transposed())
+        if self.compiled:
+            self._up, self._down = (g.packed() for g in pair)
+            self._entries = torch.zeros(graph.indices.shape[0], dtype=torch.float64)
+            self._diagonal = torch.zeros(graph.diagonal.shape[0], dtype=torch.float64)
+        else:
+            self._terms = ScaledMatrix(pair[0])
+            self._sums = self._terms if graph.is_symmetric else ScaledMatrix(pair[1])
+            self._all = torch.zeros_like(self._terms.matrix.values())
+
+    def ascend(self, k0: int, size: int, t: Tensor) -> None:
+        """Set slots 2 ... size + 1 of t to the degrees k0 ...; those before stand in slots 0 and 1, degree 0 in slot 2.
+
+        The terms have the shape (size + 2 or more, n, width).
+        """
+        if self.compiled:
+            edge_loops.ascend(self._up, k0, size, t.numpy(), torch.get_num_threads())
+        else:
+            self._terms.ascend(k0, size, t)
+
+    def descend(self, k0: int, size: int, top: int, u: Tensor, t: Tensor | None, *, backwards: bool = True) -> None:
+        """Run Clenshaw's rule down to degree k0, and with terms add up the gradient in the matrix.
+
+        Parameters are those of :func:`cayleygsp.engine.edge_loops.descend`.
+        """
+        if self.compiled:
+            edge_loops.descend(
+                self._down,
+                self._up,
+                k0,
+                size,
+                top,
+                u.numpy(),
+                None if t is None else t.numpy(),
+                backwards=backwards,
+                first_is_u=not self.swapped,
+                tied=self.tied,
+                entries=self._entries.numpy(),
+                diagonal=self._diagonal.numpy(),
+                limit=torch.get_num_threads(),
+            )
+            return
+        for q in range(size - 1, -1, -1):
+            k = k0 + q
+            self._sums.add_step(2 if k else 1, u[q + 1], u[q + 2], u[q])
+            if t is None or k == top:
+                continue
+            now, factor = t[q + 1] if backwards else t[q + 2], 2.0 if k else 1.0
+            if self.swapped:
+                self._all += self._sums.products(now, u[q + 1], factor, self.tied)
+            else:
+                self._all += self._terms.products(u[q + 1], now, factor, self.tied)
+            if backwards and k > 0:
+                self._terms.step(2, now, t[q + 2], t[q])
+
+    def chunks(self, n_terms: int) -> list[tuple[int, int]]:
+        """Return the first degree and the size of each chunk, from low degrees to high ones."""
+        return [(k0, min(self.chunk, n_terms - k0)) for k0 in range(0, n_terms, self.chunk)]
+
+    def gradients(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the gradients in values, diagonal and scale of the graph, from what was added up.
+
+        In double precision where the loops add up in it: the entries of a Laplacian change together with the weight of
+        an edge, and their gradients almost cancel where the zoom is large.
+        """
+        if self.compiled:
+            entries, diagonal = self._entries, self._diagonal
+        else:
+            places = self._sums if self.swapped else self._terms
+            entries, diagonal = self._all[places.beside], self._all[places.diagonal]
+        graph = self.graph.to(entries.dtype)
+        rows = graph.rows()
+        in_scale = (graph.diagonal * diagonal).index_add(0, rows, graph.values * entries, alpha=-1)
+        return -graph.scale[rows] * entries, graph.scale * diagonal, in_scale
 
 
 class Mixing:
     """The matrices V_k, some degrees at a time, seen from the side that has fewer channels, which has the terms.
 
-    Parameters
-    ----------
-    weight : Tensor, shape (n_functions, in_channels, out_channels)
-        Weights of the basis functions.
-    log_zoom : Tensor, shape () or (out_channels,), or None
-        log h; None for the Chebyshev basis, whose functions are the terms.
-    graph, basis, tol, bound, hint
-        As in :func:`cayleygsp.nn.ops.coefficients.series_coefficients`.
-
     Attributes
     ----------
     n_terms : int
         Number of terms.
+    channels, others : int
+        Channels of the terms, and of the other side.
     terms_of_input : bool
         Whether the input has the terms, not the output.
     in_weight : Tensor
         Gradient in the weights.
     """
 
-    def __init__(
-        self,
-        weight: Tensor,
-        log_zoom: Tensor | None,
-        graph: GraphTensors,
-        basis: str,
-        tol: float,
-        bound: float | None,
-        hint: float | None,
-    ) -> None:
-        size = weight.shape[0]
-        self.weight, self.log_zoom, self.basis, self.order = weight, log_zoom, basis, order_of(basis, size)
+    def __init__(self, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors, basis: FilterBasis) -> None:
+        self.weight, self.log_zoom, self.kind = weight, log_zoom, basis.kind
+        self.channels, self.others = sorted(weight.shape[1:])
         self.terms_of_input = weight.shape[1] <= weight.shape[2]
         # in double precision: the gradient in the zoom is a sum over all terms
-        series, self.n_terms = series_coefficients(
-            log_zoom, weight.new_empty(0, dtype=torch.float64), graph, basis, self.order, tol, bound, hint
-        )
+        series, self.n_terms = basis.series(log_zoom, torch.float64, graph)
         self.in_weight = torch.zeros_like(weight, memory_format=torch.contiguous_format)
         if series is not None:
             self._series = series if series.dim() == 3 else series[None]
-            self._coeffs = self._series[:, :size].to(weight.dtype)
+            self._coeffs = self._series[:, : basis.size].to(weight.dtype)
             self._in_coeffs = torch.zeros_like(self._coeffs, memory_format=torch.contiguous_format)
             self._zoom = "z" if series.dim() == 2 else "o"
 
@@ -98,24 +174,12 @@ class Mixing:
         self._in_coeffs[:, :, here] += torch.einsum(f"bio,kio->{'' if one_zoom else 'o'}bk", self.weight, gradient)
 
     def in_zoom(self) -> Tensor:
-        """Return the gradient in log h, in the shape of log h."""
-        assert self.log_zoom is not None
-        slopes = zoom_slopes(self._series, self.basis)
-        return (self._in_coeffs * slopes).sum(dim=(1, 2)).reshape(self.log_zoom.shape).to(self.weight.dtype)
+        """Return the gradient in log h, one number for each zoom."""
+        return (self._in_coeffs * zoom_slopes(self._series, self.kind)).sum(dim=(1, 2))
 
 
-def add_mixed(y: Tensor, chunk: Tensor, mixing: Tensor) -> None:
-    """Add the sum over k of t_k V_k to y.
-
-    Parameters
-    ----------
-    y : Tensor, shape (n_rows, other channels)
-        Changed in place.
-    chunk : Tensor, shape (size, ...)
-        Terms, each with n_rows * channels numbers.
-    mixing : Tensor, shape (size, channels, other channels)
-        V_k.
-    """
+def _add_mixed(y: Tensor, chunk: Tensor, mixing: Tensor) -> None:
+    """Add the sum over k of t_k V_k to y, shape (n_rows, other channels); terms have n_rows * channels numbers each."""
     size, channels, others = mixing.shape
     if channels < _FEW_CHANNELS:
         y.addmm_(_side_by_side(chunk, channels), mixing.reshape(size * channels, others))
@@ -124,15 +188,15 @@ def add_mixed(y: Tensor, chunk: Tensor, mixing: Tensor) -> None:
             y.addmm_(t.view(-1, channels), V)
 
 
-def products(chunk: Tensor, other: Tensor, channels: int) -> Tensor:
-    """Return the transposed terms times ``other``, shape (size, channels, other channels); see :func:`add_mixed`."""
+def _products(chunk: Tensor, other: Tensor, channels: int) -> Tensor:
+    """Return the transposed terms times ``other``, shape (size, channels, other channels)."""
     if channels < _FEW_CHANNELS:
         return (_side_by_side(chunk, channels).T @ other).view(chunk.shape[0], channels, other.shape[1])
     return chunk.view(chunk.shape[0], -1, channels).transpose(1, 2) @ other
 
 
-def spread(other: Tensor, mixing: Tensor, out: Tensor) -> None:
-    """Set out, of shape (size, n_rows, channels), to ``other`` times the transposed V_k; see :func:`add_mixed`."""
+def _spread(other: Tensor, mixing: Tensor, out: Tensor) -> None:
+    """Set out, of shape (size, n_rows, channels), to ``other`` times the transposed V_k."""
     size, channels, others = mixing.shape
     if channels <= _FEW_CHANNELS:
         together = other @ mixing.reshape(size * channels, others).T
@@ -148,81 +212,11 @@ def _side_by_side(chunk: Tensor, channels: int) -> Tensor:
     return rows.reshape(rows.shape[0], size * channels)
 
 
-# Signals of a batch that are worked on at once on the CPU: as many as make a block of about this many numbers.
-_GROUP_NUMBERS = 2**18
-
-
-@torch.library.custom_op("cayleygsp::series_conv", mutates_args=())
-def series_conv(
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    reversible: bool,
-    tied: bool,
-    keep: bool,
-) -> tuple[Tensor, Tensor]:
-    """Return the sum over k of T_k X V_k, and the last two terms if the gradient in the matrix wants them.
-
-    Parameters
-    ----------
-    x : Tensor, shape (batch, n, in_channels)
-        Signals.
-    weight : Tensor, shape (n_functions, in_channels, out_channels)
-        Weights of the basis functions.
-    log_zoom : Tensor, shape () or (out_channels,), or None
-        log h, one or one per output channel; None for the Chebyshev basis.
-    graph : list of Tensor
-        The scaled matrix; see :meth:`GraphTensors.tensors`.
-    basis, tol, bound, hint
-        As in :func:`cayleygsp.nn.ops.coefficients.series_coefficients`.
-    reversible : bool
-        Whether the spectrum is known to be in [-1, 1].
-    tied : bool
-        Whether the two halves of an edge get the mean of their gradients; for symmetric matrices.
-    keep : bool
-        Whether to keep the last two terms, from which the gradient in the matrix then runs backwards. They are of the
-        input: nothing is kept where the output has fewer channels, and no use is made of what is kept where the
-        recurrence runs in another precision than that of the signals.
-    """
-    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
-    given, M = x.dtype, GraphTensors(*graph).to(dtype)
-    x, weight = x.to(dtype), weight.to(dtype)
-    batch, n, f_in = x.shape
-    f_out = weight.shape[2]
-    y, terms_of_input = x.new_empty((batch, n, f_out)), f_in <= f_out
-    recurrences = Recurrences(M, x, transposed=not terms_of_input)
-    kept = x.new_empty((2, n, batch, f_in) if keep and terms_of_input else (0,), dtype=given)
-    with full_precision(x):
-        V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
-        for group in _groups(x, min(f_in, f_out)):
-            source = _rows(x[group])
-            if terms_of_input:
-                rows, last = _sum_terms(recurrences, V, source, n)
-                if keep:
-                    kept[:, :, group] = last.view(2, n, -1, f_in)
-            else:
-                rows = _clenshaw(recurrences, V, source, n)
-            y[group] = rows.view(n, -1, f_out).transpose(0, 1)
-    return y if given == dtype else y.to(given), kept
-
-
-@series_conv.register_fake
-def _(x: Tensor, weight: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    batch, n, f_in = x.shape
-    kept = (2, n, batch, f_in) if rest[-1] and f_in <= weight.shape[2] else (0,)
-    return x.new_empty((batch, n, weight.shape[2])), x.new_empty(kept)
-
-
-def _groups(x: Tensor, features: int) -> Iterator[slice]:
+def _groups(like: Tensor, features: int) -> Iterator[slice]:
     """Cut a batch where a block would not stay in the cache; elsewhere it is done at once."""
-    batch, n, _ = x.shape
-    size = max(_GROUP_NUMBERS // max(n * features, 1), 1) if uses_loops(x) else batch
-    for first in range(0, batch, size) if x.numel() else ():
+    batch, n, _ = like.shape
+    size = max(_GROUP_NUMBERS // max(n * features, 1), 1) if uses_loops(like) else batch
+    for first in range(0, batch, size) if like.numel() else ():
         yield slice(first, min(first + size, batch))
 
 
@@ -231,11 +225,9 @@ def _rows(x: Tensor) -> Tensor:
     return x.transpose(0, 1).reshape(-1, x.shape[2])
 
 
-def _first_terms(recurrences: Recurrences, source: Tensor, n_terms: int, n: int) -> Tensor:
-    """Return memory for a chunk of terms, with the first one in its place."""
-    t = source.new_empty((min(n_terms, recurrences.chunk) + 2, n, source.numel() // n))
-    t[2] = source.view(n, -1)
-    return t
+def _room_for_terms(recurrences: Recurrences, V: Mixing, rows: Tensor, n: int) -> Tensor:
+    """Return memory for a chunk of terms, and the two before, of as many signals as there are rows for."""
+    return rows.new_empty((min(V.n_terms, recurrences.chunk) + 2, n, rows.shape[0] // n * V.channels))
 
 
 def _go_up(
@@ -253,11 +245,12 @@ def _go_up(
 
 def _sum_terms(recurrences: Recurrences, V: Mixing, source: Tensor, n: int) -> tuple[Tensor, Tensor]:
     """Return the sum over k of t_k V_k, and the last two terms."""
-    terms, y = _first_terms(recurrences, source, V.n_terms, n), None
+    terms, y = _room_for_terms(recurrences, V, source, n), None
+    terms[2] = source.view(n, -1)
     for k0, chunk in _go_up(recurrences, terms, V.n_terms):
         mixing = V.chunk(k0, chunk.shape[0])
         y = mixing.new_zeros((source.shape[0], mixing.shape[2])) if y is None else y
-        add_mixed(y, chunk, mixing)
+        _add_mixed(y, chunk, mixing)
     assert y is not None
     return y, terms[chunk.shape[0] : chunk.shape[0] + 2]
 
@@ -273,16 +266,8 @@ def _clenshaw(
 ) -> Tensor:
     """Return u_0 of Clenshaw's rule for the sums over k of T_k (other V_k^T); with terms, add up the gradient too.
 
-    Parameters
-    ----------
-    recurrences, V, other, n
-        The matrix, how channels are mixed, rows of signals and the number of vertices.
-    terms : Tensor, optional
-        Memory for the terms of a chunk, the last two where :func:`_go_up` leaves them.
-    kept : list of Tensor, optional
-        What :func:`_go_up` kept, if terms are not to run backwards.
-    take : callable, optional
-        Gets the first degree and the terms of each chunk when they have run backwards.
+    The terms stand where :func:`_go_up` leaves the last ones. They run backwards, and ``take`` gets the first degree
+    and the terms of each chunk, unless :func:`_go_up` has ``kept`` two of each.
     """
     chunks, u = recurrences.chunks(V.n_terms), None
     if terms is not None and kept is None:
@@ -297,12 +282,15 @@ def _clenshaw(
             u = other.new_zeros((min(V.n_terms, recurrences.chunk) + 2, n, width))
         else:
             u[recurrences.chunk :] = u[:2]
-        spread(other, mixing, u[:size].view(size, -1, mixing.shape[1]))
+        _spread(other, mixing, u[:size].view(size, -1, mixing.shape[1]))
         if terms is not None and not last:
             if kept is None:
                 terms[recurrences.chunk :] = terms[:2]
             else:  # those of the last chunk are still there
-                _start_chunk(terms, kept, number)
+                if number:
+                    terms[:2] = kept[number]
+                else:
+                    terms[2] = kept[0][0]
                 recurrences.ascend(k0, size, terms)
         recurrences.descend(k0, size, V.n_terms - 1, u, terms, backwards=kept is None)
         if terms is not None and take is not None:
@@ -311,158 +299,108 @@ def _clenshaw(
     return u[0].reshape(other.shape[0], -1)
 
 
-def _start_chunk(t: Tensor, kept: list[Tensor], number: int) -> None:
-    """Put the two terms before a chunk in their places, or the first term."""
-    if number:
-        t[:2] = kept[number]
-    else:
-        t[2] = kept[0][0]
-
-
 def _differentiate(
     recurrences: Recurrences,
     V: Mixing,
-    source: Tensor,
-    other: Tensor,
+    source: Tensor | None,
+    other: Tensor | None,
     n: int,
-    wants: tuple[bool, bool, bool],
-    reversible: bool,
+    needs: Sequence[bool],
     last: Tensor | None,
+    reversible: bool,
 ) -> Tensor | None:
-    """Add up the gradients of a group of signals in V and in the matrix, and return that in the signals, if wanted.
+    """Add up the gradients of a group of signals in V and in the matrix, and return that in the signals, if needed.
 
-    Parameters
-    ----------
-    recurrences, V, n
-        The matrix, how channels are mixed, and the number of vertices.
-    source, other : Tensor
-        Rows of the signals and of the incoming gradient.
-    wants : tuple of bool
-        Whether gradients are wanted in the signals, in V and in the matrix.
-    reversible : bool
-        Whether terms may run backwards.
-    last : Tensor, shape (2, n, width), or None
-        The last two terms, if they were kept.
+    Of the side with the terms, ``source``, the last two terms are enough, shape (2, n, width); the input need not be
+    known at all if only it has a gradient.
     """
-    need_x, need_mixing, need_graph = wants
-    if not V.terms_of_input:
-        source, other = other, source
-    of_terms = torch.zeros_like(other) if need_x and not V.terms_of_input else None
+    need_x, need_mixing, need_graph = needs
+    rows = other if source is None else source
+    assert rows is not None
+    of_terms = rows.new_zeros((rows.shape[0], V.others)) if need_x and not V.terms_of_input else None
 
     def take(k0: int, chunk: Tensor) -> None:
-        if need_mixing:
-            V.add(k0, products(chunk, other, source.shape[1]))
+        if need_mixing and other is not None:
+            V.add(k0, _products(chunk, other, V.channels))
         if of_terms is not None:
-            add_mixed(of_terms, chunk, V.chunk(k0, chunk.shape[0]))
+            _add_mixed(of_terms, chunk, V.chunk(k0, chunk.shape[0]))
 
-    terms = _first_terms(recurrences, source, V.n_terms, n)
-    if need_graph and last is not None:
+    terms = _room_for_terms(recurrences, V, rows, n)
+    if other is not None and need_graph and last is not None:
         top = (V.n_terms - 1) % recurrences.chunk + 1
         terms[top : top + 2] = last
         sums = _clenshaw(recurrences, V, other, n, terms, take=take)
         return sums if need_x else None
-    kept = None if reversible or not need_graph else [source.view(1, n, -1)]
+    kept = None
+    if source is not None:
+        terms[2] = source.view(n, -1)
+        kept = None if reversible or not need_graph else [source.view(1, n, -1)]
     if need_mixing or need_graph or of_terms is not None:
         for k0, chunk in _go_up(recurrences, terms, V.n_terms, kept):
             take(k0, chunk)
-    if need_graph or (need_x and V.terms_of_input):
+    if other is not None and (need_graph or (need_x and V.terms_of_input)):
         sums = _clenshaw(recurrences, V, other, n, terms if need_graph else None, kept)
         return sums if V.terms_of_input and need_x else of_terms
     return of_terms
 
 
-@torch.library.custom_op("cayleygsp::series_conv_backward", mutates_args=())
-def series_conv_backward(
+def _forward(
+    x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: Sequence[Tensor], *settings: Any
+) -> tuple[Tensor, Tensor]:
+    """Return the sum over k of T_k X V_k, and the last two terms of the input if they are to be kept."""
+    *of_basis, keep, _ = settings
+    basis, given = FilterBasis(*of_basis), x.dtype
+    dtype = basis.precision(given, log_zoom)
+    M, x, weight = GraphTensors(*graph).to(dtype), x.to(dtype), weight.to(dtype)
+    (batch, n, f_in), f_out = x.shape, weight.shape[2]
+    V, y = Mixing(weight, log_zoom, M, basis), x.new_empty((batch, n, f_out))
+    recurrences = Recurrences(M, x, transposed=not V.terms_of_input)
+    kept = x.new_empty((batch, n, keep, f_in) if keep and V.terms_of_input else (0,), dtype=given)
+    for group in _groups(x, V.channels):
+        source = _rows(x[group])
+        if V.terms_of_input:
+            rows, last = _sum_terms(recurrences, V, source, n)
+            if keep:
+                kept[group] = last.view(2, n, -1, f_in).permute(2, 1, 0, 3)
+        else:
+            rows = _clenshaw(recurrences, V, source, n)
+        y[group] = rows.view(n, -1, f_out).transpose(0, 1)
+    return y.to(given), kept
+
+
+def _backward(
     gradient: Tensor,
-    x: Tensor,
+    x: Tensor | None,
     weight: Tensor,
     log_zoom: Tensor | None,
     kept: Tensor,
     graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    reversible: bool,
-    tied: bool,
-    needs: Sequence[bool],
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return the gradients in x, weights, log h, and values, diagonal and scale of the graph; empty if not needed.
-
-    ``needs`` says so for x, for the weights, for log h, and for the graph; ``kept`` is what :func:`series_conv` kept.
-    """
-    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
-    given, M = x.dtype, GraphTensors(*graph).to(dtype)
-    gradient, x, weight = gradient.to(dtype), x.to(dtype), weight.to(dtype)
-    need_x, need_weight, need_zoom, need_graph = needs
-    terms_of_input = weight.shape[1] <= weight.shape[2]
-    recurrences = Recurrences(M, x, transposed=not terms_of_input, tied=tied)
-    dx = x.new_zeros(x.shape if need_x else (0,))
-    n = x.shape[1]
-    last = kept.to(dtype) if kept.numel() and given == dtype else None
-    with full_precision(x):
-        V = Mixing(weight, log_zoom, M, basis, tol, bound, hint)
-        wants = need_x, need_weight or need_zoom, need_graph
-        for group in _groups(x, min(weight.shape[1:])):
-            rows = _rows(x[group]), _rows(gradient[group])
-            two = None if last is None else last[:, :, group].reshape(2, n, -1)
-            in_x = _differentiate(recurrences, V, *rows, n, wants, reversible, two)
-            if in_x is not None:
-                dx[group] = in_x.view(n, -1, x.shape[2]).transpose(0, 1)
-    nothing = x.new_empty(0)
-    in_graph = nothing.clone(), nothing.clone(), nothing.clone()
-    if need_graph:
-        values, diagonal, scale = recurrences.gradients()
-        in_graph = values.to(graph[2].dtype), diagonal.to(graph[3].dtype), scale.to(graph[4].dtype)
-    in_zoom = V.in_zoom() if need_zoom else nothing.clone()
-    return dx.to(given), (V.in_weight if need_weight else nothing).to(given), in_zoom.to(given), *in_graph
+    *settings: Any,
+) -> list[Tensor | None]:
+    """Return the gradients in x, weights, log h, and values, diagonal and scale of the graph."""
+    *of_basis, keep, tied, (need_x, need_weight, need_zoom, need_graph) = settings
+    basis, given = FilterBasis(*of_basis), gradient.dtype
+    dtype = basis.precision(given, log_zoom)
+    M, gradient = GraphTensors(*graph).to(dtype), gradient.to(dtype)
+    (batch, n, _), f_in = gradient.shape, weight.shape[1]
+    V = Mixing(weight.to(dtype), log_zoom, M, basis)
+    recurrences = Recurrences(M, gradient, transposed=not V.terms_of_input, tied=tied)
+    dx = gradient.new_zeros((batch, n, f_in)) if need_x else None
+    needs = need_x, need_weight or need_zoom, need_graph
+    for group in _groups(gradient, V.channels):
+        source, other = None if x is None else _rows(x[group].to(dtype)), _rows(gradient[group])
+        if not V.terms_of_input:
+            source, other = other, source
+        # what was rounded is not good enough to go back from
+        last = kept[group].permute(2, 1, 0, 3).reshape(2, n, -1) if kept.numel() and given == dtype else None
+        in_x = _differentiate(recurrences, V, source, other, n, needs, last, keep > 0)
+        if dx is not None and in_x is not None:
+            dx[group] = in_x.view(n, -1, f_in).transpose(0, 1)
+    in_graph = recurrences.gradients() if need_graph else (None, None, None)
+    in_zoom = V.in_zoom().reshape(log_zoom.shape) if need_zoom and log_zoom is not None else None
+    found = dx, V.in_weight if need_weight else None, in_zoom
+    alike = gradient.new_empty(0, dtype=given), weight, log_zoom, *graph[2:5]
+    return [None if g is None else g.to(t.dtype) for g, t in zip((*found, *in_graph), alike, strict=True)]
 
 
-@series_conv_backward.register_fake
-def _(
-    gradient: Tensor,
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    kept: Tensor,
-    graph: Sequence[Tensor],
-    *rest: Any,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    need_x, need_weight, need_zoom, need_graph = rest[-1]
-
-    def like(tensor: Tensor | None, needed: bool, dtype: torch.dtype = x.dtype) -> Tensor:
-        return x.new_empty(tensor.shape if needed and tensor is not None else (0,), dtype=dtype)
-
-    return (
-        like(x, need_x),
-        like(weight, need_weight),
-        like(log_zoom, need_zoom),
-        like(graph[2], need_graph, graph[2].dtype if need_graph else x.dtype),
-        like(graph[3], need_graph, graph[3].dtype if need_graph else x.dtype),
-        like(graph[4], need_graph, graph[4].dtype if need_graph else x.dtype),
-    )
-
-
-def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    x, weight, log_zoom, graph, *settings, _ = inputs
-    ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(x, weight, log_zoom, output[1], *graph)
-    ctx.settings = settings
-
-
-def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
-    x, weight, log_zoom, kept, *graph = ctx.saved_tensors
-    in_x, in_weight, in_zoom, in_graph = ctx.needs_input_grad[:4]
-    needs = [in_x, in_weight, in_zoom, any(in_graph)]
-    dx, dw, dh, dv, dd, ds = series_conv_backward(gradient, x, weight, log_zoom, kept, graph, *ctx.settings, needs)
-    graph_gradients: list[Tensor | None] = [None] * len(graph)
-    for place, value in ((2, dv), (3, dd), (4, ds)):
-        graph_gradients[place] = value if in_graph[place] else None
-    if in_zoom:
-        dh = dh.to(log_zoom.dtype)
-    gradients = (g if need else None for g, need in zip((dx, dw, dh), needs[:3], strict=True))
-    return (*gradients, graph_gradients, *[None] * (len(ctx.settings) + 1))
-
-
-series_conv.register_autograd(_backward, setup_context=_save)
-series_conv_backward.register_autograd(reject_second_derivative, setup_context=lambda ctx, inputs, output: None)
+series_conv = Operation("series_conv", _forward, _backward)

@@ -1,362 +1,320 @@
-r"""Convolutions as functions of tensors, with gradients that do not go through the recurrence.
+r"""Chebyshev series of the functions of a layer: coefficients, and two recurrences, each the adjoint of the other.
 
-A layer with :math:`F_{in}` and :math:`F_{out}` channels computes :math:`\sum_b \varphi_b(\Delta) X W_b`, the basis
-functions :math:`\varphi_b` being those of :mod:`cayleygsp.responses.basis` or Chebyshev polynomials. Work is done on
-the narrower side: :math:`\varphi_b(\Delta) X` first and then a dense product, or :math:`X W_b` first and then one
-recurrence for their sum.
-
-The gradients follow from the symmetry of Δ (for a matrix that is not symmetric, take the transposed in what follows).
-With the incoming gradient :math:`\bar Y`,
-
-.. math:: \bar X = \sum_b \varphi_b(\Delta) \bar Y W_b^\top, \qquad
-          \bar W_b = X^\top \varphi_b(\Delta) \bar Y = (\varphi_b(\Delta) X)^\top \bar Y,
-
-and since the derivative of the basis in log h is a matrix S times the basis of order r + 1
-(:func:`cayleygsp.responses.basis.zoom_derivative`), the gradient in log h is
-:math:`\sum_{bb'} S_{bb'} \langle W_b, \bar W_{b'} \rangle`: two more blocks of the gradient of the weights, and nothing
-else. So memory is that of 2r + 3 blocks of signals whatever the degree of the series is, and where the input needs no
-gradient, no recurrence runs backwards.
+:func:`terms` makes many series of one block of signals, :func:`combine` sums one series of each of many blocks. Both
+need memory for a fixed number of terms, however many there are, and know of no gradients. On the CPU they run compiled
+loops on the memory of the tensors. A graphics card has no such loops: for it, and to test them, the same is written
+with torch's sparse products (``*_by_torch``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+import math
+from functools import lru_cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors, ScaledLaplacian
-from cayleygsp.nn.modes import full_precision, reject_forward_mode, reject_second_derivative
-from cayleygsp.nn.ops.coefficients import (
-    CAYLEY,
-    CAYLEY_REAL,
-    CHEBYSHEV,
-    block_count,
-    order_of,
-    recurrence_dtype,
-    series_coefficients,
-    zoom_slopes,
-)
-from cayleygsp.nn.ops.learned_graph import series_conv
-from cayleygsp.nn.ops.recurrence import combine, terms
+from cayleygsp._typing import FloatArray
+from cayleygsp.engine import tiles
+from cayleygsp.nn.graph.laplacian import GraphTensors
+from cayleygsp.nn.ops.operation import uses_loops
+from cayleygsp.responses.basis import power_coefficients
+
+# The functions that a layer combines: powers of the Cayley transform, their real parts alone, Chebyshev polynomials.
+CAYLEY, CAYLEY_REAL, CHEBYSHEV = "cayley", "cayley_real", "chebyshev"
+
+# Largest h λ_max of a recurrence in single precision.
+SINGLE_LIMIT = 1e3
+
+# Numbers that the series of several zooms may have, for their samples to be transformed at once.
+_SAMPLES = 2**15
+
+# Terms that operations of torch keep at once.
+CHUNK = 8
 
 
-def wanted_gradients(ctx: Any, differentiate: Callable[..., Any], gradient: Tensor, n_tensors: int) -> tuple[Any, ...]:
-    """Return the gradients of an operation on signals, coefficients, log h, a graph and settings.
+class FilterBasis(NamedTuple):
+    """The functions that a layer combines, and how good their series are.
 
-    Parameters
+    Attributes
     ----------
-    ctx : torch.autograd.function.FunctionCtx
-        Of the operation, or of the function that does the same; it keeps the tensors that ``differentiate`` takes one
-        by one, then those of the graph, and has ``settings``.
-    differentiate : callable
-        Returns the gradients in signals, coefficients and log h.
-    gradient : Tensor
-        The incoming one.
-    n_tensors : int
-        How many tensors are kept before those of the graph.
-    """
-    kept, needs = ctx.saved_tensors, list(ctx.needs_input_grad[:3])
-    gradients = differentiate(gradient, *kept[:n_tensors], list(kept[n_tensors:]), *ctx.settings, needs)
-    wanted = [g if need else None for g, need in zip(gradients, needs, strict=True)]
-    # an operation has the tensors of the graph as one input, which is a list
-    return (*wanted, *(None if isinstance(need, bool) else [None] * len(need) for need in ctx.needs_input_grad[3:]))
-
-
-def cayley_conv(
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor,
-    laplacian: GraphLaplacian,
-    *,
-    tol: float = 1e-4,
-    real: bool = False,
-    zoom_hint: float | None = None,
-) -> Tensor:
-    r"""Return :math:`\sum_b \varphi_b(h\Delta) X W_b` by Chebyshev series of degree as low as ``tol`` allows.
-
-    Parameters
-    ----------
-    x : Tensor, shape (batch, n, in_channels)
-        Signals.
-    weight : Tensor, shape (2r + 1, in_channels, out_channels)
-        Coefficients in the basis of :func:`cayleygsp.responses.basis.power_basis`; r + 1 of them if ``real``.
-    log_zoom : Tensor, shape () or (out_channels,)
-        log h, one or one per output channel.
-    laplacian : GraphLaplacian
-        The graph, whose values may ask for a gradient.
+    kind : str
+        One of the three.
+    size : int
+        How many functions, the coefficients of a filter.
     tol : float
-        Largest error of each basis function, which is of size 2.
-    real : bool
-        Coefficients are real.
-    zoom_hint : float, optional
-        An upper bound of h, from which the degree is chosen without asking the device for h. On the CPU h itself is
-        read.
-
-    Returns
-    -------
-    Tensor, shape (batch, n, out_channels)
+        Largest error of each; Chebyshev polynomials have none.
+    bound : float or None
+        Right end of the interval; if None, it is read from the graph.
+    hint : float or None
+        An upper bound of h; if None, and always on the CPU, h itself is read.
     """
-    reject_forward_mode(x, weight, log_zoom)
-    basis = CAYLEY_REAL if real else CAYLEY
-    bound = laplacian.bound
-    graph = laplacian.tensors(cayley_graph_dtype(x.dtype, log_zoom, laplacian, zoom_hint), own_scale=False)
-    learned = _needs_gradient(graph)
-    if log_zoom.dim() or learned:
-        # the scale is no part of a Cayley filter, and edges have two halves
-        constant = graph._replace(scale=graph.scale.detach()).tensors()
-        return series_conv(x, weight, log_zoom, constant, basis, tol, bound, zoom_hint, True, True, learned)[0]
-    n_kept = _blocks_to_keep(weight, log_zoom, basis)
-    return _run(x, weight, log_zoom, graph, basis, tol, bound, zoom_hint, n_kept)
+
+    kind: str
+    size: int
+    tol: float = 0.0
+    bound: float | None = None
+    hint: float | None = None
+
+    @property
+    def order(self) -> int:
+        """The order r of the filters."""
+        return (self.size - 1) // 2 if self.kind == CAYLEY else self.size - 1
+
+    @property
+    def extended_size(self) -> int:
+        """How many functions there are with those that the gradient in the zoom adds: those of order r + 1."""
+        return self.size + {CAYLEY: 2, CAYLEY_REAL: 1, CHEBYSHEV: 0}[self.kind]
+
+    def precision(self, dtype: torch.dtype, log_zoom: Tensor | None) -> torch.dtype:
+        """Return the precision of a recurrence: double where rounding in single would spoil the zoom's gradient.
+
+        That gradient is of size 1 / (hλ) where hλ is large, and rounding in a recurrence grows with its length.
+        """
+        known = log_zoom is not None and self.bound is not None and log_zoom.device.type not in ("meta", "mps")
+        if dtype != torch.float32 or not known:
+            return dtype
+        zoom = self.hint if self.hint is not None else zoom_of(log_zoom.detach().max())
+        return torch.float64 if zoom * self.bound > SINGLE_LIMIT else dtype
+
+    def series(self, log_zoom: Tensor | None, dtype: torch.dtype, graph: GraphTensors) -> tuple[Tensor | None, int]:
+        """Return the coefficients of the series of order r + 1 and the number of terms; None where it is the terms.
+
+        With many zooms there is a matrix for each, all with the terms that the largest needs.
+        """
+        if log_zoom is None:
+            return None, self.size
+        lmax = self.bound
+        if lmax is None:
+            scale = float(graph.scale.max()) if graph.scale.numel() else 0.0
+            lmax = 2 / scale if scale > 0 else 0.0
+        if uses_loops(log_zoom) and log_zoom.dim() == 0:
+            a = series_matrix(self.kind, self.order, zoom_of(log_zoom), lmax, self.tol)
+            return torch.tensor(a, dtype=dtype), a.shape[1]
+        # elsewhere nothing is read back: the degree comes from the hint, the coefficients are computed there
+        zoom = zoom_of(log_zoom.detach().max()) if self.hint is None else self.hint
+        n_terms = series_matrix(self.kind, self.order, zoom, lmax, self.tol).shape[1]
+        n_terms = -(-n_terms // 8) * 8
+        real = self.kind == CAYLEY_REAL
+        # some zooms at a time, so that the samples of all do not stand in memory together
+        at_once = max(_SAMPLES // (self.extended_size * n_terms), 1)
+        parts = log_zoom.split(at_once) if log_zoom.dim() else (log_zoom,)
+        series = [
+            differentiable_series(z, self.order + 1, lmax, n_terms, 2 * n_terms, real=real).to(dtype) for z in parts
+        ]
+        return series[0] if len(series) == 1 else torch.cat(series), n_terms
 
 
-def cheb_conv(x: Tensor, weight: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
-    r"""Return :math:`\sum_k T_k(\tilde\Delta) X W_k`, every graph scaled by its own bound of the spectrum.
+@lru_cache(maxsize=64)
+def series_matrix(kind: str, order: int, zoom: float, lmax: float, tol: float) -> FloatArray:
+    """Return the series of the basis of order r + 1, one row per function, cut where all are good enough.
+
+    The rows of order r are the first ones, and the same whether a gradient in the zoom is wanted or not.
+    """
+    coeffs = power_coefficients(order + 1, zoom, lmax, tol=tol, real=kind == CAYLEY_REAL).coeffs
+    coeffs.flags.writeable = False
+    return coeffs
+
+
+def differentiable_series(
+    log_zoom: Tensor, order: int, lmax: float, n_terms: int, n_samples: int, *, real: bool = False
+) -> Tensor:
+    """Return the series of the basis functions on [0, lmax] as a function of log h that torch can differentiate.
+
+    They are computed from ``n_samples`` Chebyshev points, at least ``n_terms``, in double precision, for every number
+    of ``log_zoom``: the shape is (..., n_functions, n_terms).
+    """
+    h = log_zoom.double().exp()
+    half = (n_samples - _count(n_samples, h) - 0.5) * (math.pi / (2 * n_samples))
+    x = h[..., None] * (lmax * torch.sin(half) ** 2)
+    samples = basis_at(x, order, real).transpose(-1, -2)
+    # the cosine transform of real samples: a Fourier transform of the samples and their mirror image, shifted by half
+    # a sample
+    spectrum = torch.fft.rfft(torch.cat([samples, samples.flip(-1)], dim=-1))[..., :n_terms]
+    k = _count(n_terms, h)
+    angle = k * (math.pi / (2 * n_samples))
+    cosines = spectrum.real * torch.cos(angle) + spectrum.imag * torch.sin(angle)
+    return cosines * torch.where(k > 0, 1.0, 0.5) / n_samples
+
+
+def _count(n: int, like: Tensor) -> Tensor:
+    """Return 0 ... n - 1 in double precision."""
+    return torch.arange(n, dtype=torch.float64, device=like.device)
+
+
+def basis_at(x: Tensor, order: int, real: bool) -> Tensor:
+    """Return the basis functions at x = hλ, shape (..., n_functions) for x of shape (...)."""
+    j = torch.arange(1, order + 1, dtype=x.dtype, device=x.device)
+    angle = j * (-2 * torch.atan2(torch.ones_like(x), x))[..., None]
+    parts = [2 * torch.cos(angle)] if real else [2 * torch.cos(angle), -2 * torch.sin(angle)]
+    return torch.cat([torch.ones_like(x)[..., None], torch.stack(parts, -1).flatten(-2)], dim=-1)
+
+
+def zoom_slopes(blocks: Tensor, kind: str) -> Tensor:
+    """Return what a linear map gives for the derivatives in log h of the basis, from what it gives for the basis.
+
+    It is :func:`cayleygsp.responses.basis.zoom_derivative` times the blocks, without a matrix that would have to be
+    sent to the device. Functions of order r + 1 stand in the last but one dimension; those of order r are left.
+    """
+    parts = 1 if kind == CAYLEY_REAL else 2
+    n = blocks.shape[-2] - 1 - parts  # functions beside the constant one
+    one, rest = blocks[..., :1, :], blocks[..., 1:, :]
+    nothing = torch.zeros_like(one)
+    below = torch.cat([2 * one, nothing, rest] if parts == 2 else [2 * one, rest], dim=-2)[..., :n, :]
+    j = torch.arange(n, device=blocks.device) // parts + 1
+    return torch.cat([nothing, (j[:, None] / 2).to(blocks.dtype) * (below - rest[..., parts:, :])], dim=-2)
+
+
+def zoom_of(log_zoom: Tensor) -> float:
+    """Return h as a number."""
+    value = float(log_zoom)
+    try:
+        return math.exp(value)
+    except OverflowError:
+        raise ValueError(f"`log_zoom` must have a finite exponential, got {value:g}") from None
+
+
+def terms(graph: GraphTensors, x: Tensor, coeffs: Tensor | None, n_terms: int) -> Tensor:
+    r"""Return :math:`\sum_k a_{sk} T_k(\tilde\Delta) x` for every row s of coefficients.
 
     Parameters
     ----------
-    x : Tensor, shape (batch, n, in_channels)
+    graph : GraphTensors
+        The scaled Laplacian, in the precision of x.
+    x : Tensor, shape (batch, n, features)
         Signals.
-    weight : Tensor, shape (r + 1, in_channels, out_channels)
-        Coefficients.
-    laplacian : GraphLaplacian or ScaledLaplacian
-        The graph, whose values may ask for a gradient.
+    coeffs : Tensor, shape (n_blocks, n_terms), or None
+        None stands for the unit matrix: the terms themselves.
+    n_terms : int
+        How many terms, K + 1.
 
     Returns
     -------
-    Tensor, shape (batch, n, out_channels)
+    Tensor, shape (batch, n, n_blocks, features)
     """
-    reject_forward_mode(x, weight)
-    graph = laplacian.tensors(_graph_dtype(x, laplacian), own_scale=True)
-    if _needs_gradient(graph):
-        settings = laplacian.reversible, laplacian.tied, laplacian.reversible
-        return series_conv(x, weight, None, graph.tensors(), CHEBYSHEV, 0.0, None, None, *settings)[0]
-    n_kept = _blocks_to_keep(weight, None, CHEBYSHEV)
-    return _run(x, weight, None, graph, CHEBYSHEV, 0.0, None, None, n_kept)
-
-
-def _run(x: Tensor, weight: Tensor, log_zoom: Tensor | None, graph: GraphTensors, *settings: Any) -> Tensor:
-    """Return the convolution: as an operation of torch where something is traced, else by the shortest way."""
-    if is_traced(x):
-        return conv(x, weight, log_zoom, graph.tensors(), *settings)[0]
-    return cast(Tensor, _Convolution.apply(x, weight, log_zoom, settings, *graph.tensors()))
-
-
-def is_traced(x: Tensor) -> bool:
-    """Return whether what is done with x is recorded or transformed, so that it must be operations of torch."""
-    plain = not torch.compiler.is_compiling() and type(x) is Tensor and x.device.type != "meta"
-    return not plain or bool(torch._C._functorch.maybe_current_level())
-
-
-def cayley_graph_dtype(
-    dtype: torch.dtype, log_zoom: Tensor, laplacian: GraphLaplacian, hint: float | None
-) -> torch.dtype:
-    """Return the precision of the graph for signals of a given one: that of the recurrence, or its own.
-
-    Its own if it gets a gradient, and where the zoom cannot be looked at because something is traced.
-    """
-    if torch.compiler.is_compiling() or (torch.is_grad_enabled() and laplacian.values.requires_grad):
-        return laplacian.values.dtype
-    return recurrence_dtype(dtype, log_zoom, laplacian.bound, hint)
-
-
-def _graph_dtype(x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> torch.dtype:
-    """Return the precision of the graph: that of the signals, or its own if it gets a gradient."""
-    learned = torch.is_grad_enabled() and laplacian.values.requires_grad
-    return laplacian.values.dtype if learned else x.dtype
-
-
-def _needs_gradient(graph: GraphTensors) -> bool:
-    return torch.is_grad_enabled() and any(t.requires_grad for t in graph.tensors())
-
-
-def _blocks_to_keep(weight: Tensor, log_zoom: Tensor | None, basis: str) -> int:
-    """Return how many blocks of signals the gradients need; none where there are no gradients of weights and zoom."""
-    for_zoom = log_zoom is not None and log_zoom.requires_grad
-    if not torch.is_grad_enabled() or not (weight.requires_grad or for_zoom):
-        return 0
-    return block_count(basis, order_of(basis, weight.shape[0]), extended=for_zoom)
-
-
-def convolution(
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    n_kept: int,
-) -> tuple[Tensor, Tensor]:
-    """Return the convolution, and the ``n_kept`` blocks that its gradient needs on the narrow side (else nothing)."""
-    batch, n, f_in = x.shape
-    size, _, f_out = weight.shape
-    L = GraphTensors(*graph)
-    dtype = recurrence_dtype(x.dtype, log_zoom, bound, hint)
-    with full_precision(x):
-        like, order = x.new_empty(0, dtype=dtype), order_of(basis, size)
-        a, n_terms = series_coefficients(log_zoom, like, L, basis, order, tol, bound, hint)
-        if f_in <= f_out:
-            n_blocks = n_kept or size
-            Y = terms(L.to(dtype), x.to(dtype), None if a is None else a[:n_blocks], n_terms)
-            Y = Y.to(x.dtype)
-            rows = Y.view(batch * n, n_blocks * f_in)[:, : size * f_in]
-            y = x.new_empty((batch, n, f_out))  # no view, so that it may be changed in place
-            torch.mm(rows, weight.reshape(size * f_in, f_out), out=y.view(batch * n, f_out))
-            return y, Y if n_kept else x.new_empty(0)
-        mixed = x.reshape(batch * n, f_in) @ weight.transpose(0, 1).reshape(f_in, size * f_out)
-        blocks = mixed.view(batch, n, size, f_out).to(dtype)
-        y = combine(L.to(dtype), blocks, None if a is None else a[:size], n_terms).to(x.dtype)
-        return y, x.new_empty(0)
-
-
-@torch.library.custom_op("cayleygsp::conv", mutates_args=())
-def conv(
-    x: Tensor,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    n_kept: int,
-) -> tuple[Tensor, Tensor]:
-    """Do what :func:`convolution` does, as an operation that torch.compile takes as it is."""
-    return convolution(x, weight, log_zoom, graph, basis, tol, bound, hint, n_kept)
-
-
-@conv.register_fake
-def _(x: Tensor, weight: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    batch, n, f_in = x.shape
-    f_out, n_kept = weight.shape[2], rest[-1]
-    kept = x.new_empty((batch, n, n_kept, f_in) if n_kept and f_in <= f_out else (0,))
-    return x.new_empty((batch, n, f_out)), kept
-
-
-def convolution_backward(
-    gradient: Tensor,
-    x: Tensor | None,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    kept: Tensor,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    needs: Sequence[bool],
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients in x, the weights and log h; those that are not needed are empty.
-
-    On the narrow side, where the input has no more channels than the output, the blocks that were ``kept`` say all that
-    is needed of x, which is None.
-    """
-    need_x, need_weight, need_zoom = needs
-    batch, n, f_out = gradient.shape
-    size, f_in, _ = weight.shape
-    order = order_of(basis, size)
-    dtype = recurrence_dtype(gradient.dtype, log_zoom, bound, hint)
-    L = GraphTensors(*graph).transposed().to(dtype)
-    dx = dw_all = gradient.new_empty(0)
-    with full_precision(gradient):
-        like = gradient.new_empty(0, dtype=dtype)
-        a, n_terms = series_coefficients(log_zoom, like, L, basis, order, tol, bound, hint)
-        rows = gradient.reshape(batch * n, f_out)
-        if x is None:
-            if need_weight or need_zoom:
-                dw_all = kept.view(batch * n, kept.shape[2] * f_in).to(dtype).T @ rows.to(dtype)
-                dw_all = dw_all.view(kept.shape[2], f_in, f_out)
-            if need_x:
-                spread = rows @ weight.reshape(size * f_in, f_out).T
-                blocks = spread.view(batch, n, size, f_in).to(dtype)
-                dx = combine(L, blocks, None if a is None else a[:size], n_terms).to(gradient.dtype)
-        else:
-            n_blocks = block_count(basis, order, extended=need_zoom)
-            U = terms(L, gradient.to(dtype), None if a is None else a[:n_blocks], n_terms)
-            U = U.view(batch * n, n_blocks * f_out)
-            if need_weight or need_zoom:
-                dw_all = x.reshape(batch * n, f_in).to(dtype).T @ U
-                dw_all = dw_all.view(f_in, n_blocks, f_out).transpose(0, 1)
-            if need_x:
-                mixing = weight.transpose(0, 1).reshape(f_in, size * f_out)
-                dx = (U[:, : size * f_out].to(mixing.dtype) @ mixing.T).view(batch, n, f_in)
-        dh = gradient.new_empty(0)
-        if need_zoom and log_zoom is not None:
-            dh = _zoom_gradient(weight, dw_all, basis).to(log_zoom.dtype)
-    dw = dw_all[:size].to(gradient.dtype).contiguous() if need_weight else gradient.new_empty(0)
-    return dx, dw, dh
-
-
-@torch.library.custom_op("cayleygsp::conv_backward", mutates_args=())
-def conv_backward(
-    gradient: Tensor,
-    x: Tensor | None,
-    weight: Tensor,
-    log_zoom: Tensor | None,
-    kept: Tensor,
-    graph: Sequence[Tensor],
-    basis: str,
-    tol: float,
-    bound: float | None,
-    hint: float | None,
-    needs: Sequence[bool],
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Do what :func:`convolution_backward` does, as an operation that torch.compile takes as it is."""
-    return convolution_backward(gradient, x, weight, log_zoom, kept, graph, basis, tol, bound, hint, needs)
-
-
-def _zoom_gradient(weight: Tensor, dw_all: Tensor, basis: str) -> Tensor:
-    """Return the gradient in log h, from the gradients in the weights of the basis of order r + 1."""
-    return (weight.flatten(1) * zoom_slopes(dw_all.flatten(1), basis)).sum()
-
-
-@conv_backward.register_fake
-def _(
-    gradient: Tensor, x: Tensor | None, weight: Tensor, log_zoom: Tensor | None, *rest: Any
-) -> tuple[Tensor, Tensor, Tensor]:
-    need_x, need_weight, need_zoom = rest[-1]
-    batch, n, _ = gradient.shape
-    return (
-        gradient.new_empty((batch, n, weight.shape[1]) if need_x else (0,)),
-        gradient.new_empty(weight.shape if need_weight else (0,)),
-        gradient.new_empty(0) if log_zoom is None or not need_zoom else torch.empty_like(log_zoom),
-    )
-
-
-def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    x, weight, log_zoom, graph, *settings, _ = inputs
-    narrow_input = weight.shape[1] <= weight.shape[2]
-    ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(None if narrow_input else x, weight, log_zoom, output[1], *graph)
-    ctx.settings = settings
-
-
-def _backward(ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
-    return wanted_gradients(ctx, conv_backward, gradient, 4)
-
-
-class _Convolution(torch.autograd.Function):
-    """The same without the machinery of an operation, which takes longer than the work on a small graph."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, log_zoom: Tensor | None, settings: Any, *graph: Tensor) -> Tensor:
-        """Return the convolution."""
-        y, kept = convolution(x, weight, log_zoom, graph, *settings)
-        narrow_input = weight.shape[1] <= weight.shape[2]
-        ctx.save_for_backward(None if narrow_input else x, weight, log_zoom, kept, *graph)
-        ctx.settings = settings[:-1]
+    n_blocks = n_terms if coeffs is None else coeffs.shape[0]
+    y = x.new_empty((x.shape[0], x.shape[1], n_blocks, x.shape[2]))
+    if y.numel() == 0:
         return y
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Any:
-        """Return the gradients in x, the weights and log h."""
-        # for a second derivative, which the operation rejects
-        differentiate: Callable[..., Any] = conv_backward if torch.is_grad_enabled() else convolution_backward
-        return wanted_gradients(ctx, differentiate, gradients[0], 4)
+    if not uses_loops(x):
+        return _terms_by_torch(graph, x, coeffs, n_terms, y)
+    a = x.new_empty((0, 0)) if coeffs is None else coeffs.contiguous()
+    _plan(x, n_terms).terms(graph.packed(), a.numpy(), x.contiguous().numpy(), y.numpy())
+    return y
 
 
-conv.register_autograd(_backward, setup_context=_save)
-conv_backward.register_autograd(reject_second_derivative, setup_context=lambda ctx, inputs, output: None)
+def combine(graph: GraphTensors, z: Tensor, coeffs: Tensor | None, n_terms: int) -> Tensor:
+    r"""Return :math:`\sum_s \sum_k a_{sk} T_k(\tilde\Delta) z_s` by Clenshaw's rule, shape (batch, n, features).
+
+    The blocks of signals have the shape (batch, n, n_blocks, features); the rest is as in :func:`terms`, of which this
+    is the adjoint.
+    """
+    y = z.new_empty((z.shape[0], z.shape[1], z.shape[3]))
+    if y.numel() == 0:
+        return y
+    if not uses_loops(z):
+        return _combine_by_torch(graph, z, coeffs, n_terms)
+    a = z.new_empty((0, 0)) if coeffs is None else coeffs.contiguous()
+    _plan(y, n_terms).combine(graph.packed(), a.numpy(), z.contiguous().numpy(), y.numpy())
+    return y
+
+
+def _plan(x: Tensor, n_terms: int) -> tiles.TilePlan:
+    """Return how the columns of signals like x are cut and shared."""
+    batch, n, features = x.shape
+    return tiles.TilePlan((batch, n, features), x.new_empty(0).numpy().dtype, n_terms, torch.get_num_threads())
+
+
+class ScaledMatrix:
+    """The scaled matrix as one sparse tensor, its diagonal the first entry of each row.
+
+    Attributes
+    ----------
+    matrix : Tensor
+        In compressed rows, n entries more than the graph has.
+    beside, diagonal : Tensor
+        Where the entries of the graph, and the diagonal, stand among the values.
+    """
+
+    def __init__(self, graph: GraphTensors) -> None:
+        n, n_entries = graph.diagonal.shape[0], graph.indices.shape[0]
+        rows = graph.rows()
+        whole = graph.indptr.dtype
+        vertices = torch.arange(n + 1, dtype=whole, device=rows.device)
+        indptr = graph.indptr + vertices
+        self.beside = torch.arange(1, n_entries + 1, device=rows.device) + rows
+        self.diagonal = indptr[:-1].long()
+        indices = torch.empty(n + n_entries, dtype=whole, device=rows.device)
+        indices[self.beside], indices[self.diagonal] = graph.indices.to(whole), vertices[:-1]
+        values = graph.values.new_empty(n + n_entries)
+        values[self.beside] = -graph.scale[rows] * graph.values
+        values[self.diagonal] = graph.scale * graph.diagonal - 1
+        self.matrix = torch.sparse_csr_tensor(indptr, indices, values, (n, n), check_invariants=False)
+
+    def step(self, factor: int, t: Tensor, t_old: Tensor, out: Tensor) -> None:
+        """Set out to factor * (scaled matrix) t - t_old."""
+        torch.addmm(t_old, self.matrix, t, beta=-1, alpha=factor, out=out)
+
+    def ascend(self, k0: int, size: int, t: Tensor) -> None:
+        """Set slots 2 ... of t to the degrees k0 ..., as the compiled loop does."""
+        for q in range(size):
+            if k0 + q == 1:
+                torch.addmm(t[q + 2], self.matrix, t[q + 1], beta=0, out=t[q + 2])
+            elif k0 + q > 1:
+                self.step(2, t[q + 1], t[q], t[q + 2])
+
+    def add_step(self, factor: int, u: Tensor, u_old: Tensor, out: Tensor) -> None:
+        """Add factor * (scaled matrix) u - u_old to out."""
+        out -= u_old
+        torch.addmm(out, self.matrix, u, alpha=factor, out=out)
+
+    def products(self, p: Tensor, q: Tensor, factor: float, tied: bool) -> Tensor:
+        """Return factor * <p_i, q_j> for each entry (i, j); if ``tied``, the mean of (i, j) and (j, i)."""
+        sums = torch.sparse.sampled_addmm(self.matrix, p, q.T, beta=0.0, alpha=factor / 2 if tied else factor).values()
+        if tied:
+            sums = sums + torch.sparse.sampled_addmm(self.matrix, q, p.T, beta=0.0, alpha=factor / 2).values()
+        return sums
+
+
+def _terms_by_torch(graph: GraphTensors, x: Tensor, coeffs: Tensor | None, n_terms: int, y: Tensor) -> Tensor:
+    """Fill y as :func:`terms` returns it."""
+    batch, n, features = x.shape
+    L = ScaledMatrix(graph)
+    t = x.new_empty((min(n_terms, CHUNK) + 2, n, batch * features))
+    t[2].view(n, batch, features).copy_(x.transpose(0, 1))
+    sums = None if coeffs is None else x.new_zeros((coeffs.shape[0], n * batch * features))
+    for k0 in range(0, n_terms, CHUNK):
+        size = min(CHUNK, n_terms - k0)
+        if k0:
+            t[:2] = t[CHUNK:]
+        L.ascend(k0, size, t)
+        chunk = t[2 : size + 2]
+        if coeffs is None or sums is None:
+            y[:, :, k0 : k0 + size] = chunk.view(size, n, batch, features).permute(2, 1, 0, 3)
+        else:
+            sums.addmm_(coeffs[:, k0 : k0 + size], chunk.view(size, -1))
+    if sums is not None:
+        del t, chunk
+        y.copy_(sums.view(-1, n, batch, features).permute(2, 1, 0, 3))
+    return y
+
+
+def _combine_by_torch(graph: GraphTensors, z: Tensor, coeffs: Tensor | None, n_terms: int) -> Tensor:
+    """Return what :func:`combine` returns."""
+    batch, n, n_blocks, features = z.shape
+    L = ScaledMatrix(graph)
+    blocks = None if coeffs is None else z.permute(2, 1, 0, 3).reshape(n_blocks, -1)
+    u = z.new_zeros((min(n_terms, CHUNK) + 2, n, batch * features))
+    for k0 in range(n_terms - 1 - (n_terms - 1) % CHUNK, -1, -CHUNK):
+        size = min(CHUNK, n_terms - k0)
+        if k0 + size < n_terms:
+            u[CHUNK:] = u[:2]
+        if coeffs is None or blocks is None:
+            part = z[:, :, k0 : k0 + size].permute(2, 1, 0, 3)
+            u[:size].view(size, n, batch, features).copy_(part)
+        else:
+            torch.mm(coeffs[:, k0 : k0 + size].T, blocks, out=u[:size].view(size, -1))
+        for q in range(size - 1, -1, -1):
+            L.add_step(2 if k0 + q else 1, u[q + 1], u[q + 2], u[q])
+    return u[0].view(n, batch, features).transpose(0, 1).contiguous()

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from cayleygsp.nn.graph.laplacian import ScaledLaplacian
-from cayleygsp.nn.modes import torch_operations
+from cayleygsp.nn.ops.operation import torch_operations
 from tests.nn.helpers import edges_of, random_adjacency
 
 

@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 import cayleygsp as cg
 from cayleygsp.coarsening import coarsen
 from cayleygsp.nn.layers.graclus_pooling import GraclusPooling
-from cayleygsp.nn.modes import torch_operations
+from cayleygsp.nn.ops.operation import torch_operations
 from tests.nn.helpers import signals
 from tests.strategies import weighted_graphs
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from cayleygsp.nn import CayleyConv, ChebConv
-from cayleygsp.nn.ops.sparse_products import sparse_product
+from cayleygsp.nn.ops.convolution import sparse_product
 from tests.nn.helpers import random_graph, randomized, signals
 
 # said by torch of its own format
