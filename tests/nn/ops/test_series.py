@@ -36,7 +36,7 @@ def paths(monkeypatch):
     for capacity in (1, 2, 5):
         monkeypatch.setattr(tiles, "MIN_TERMS", capacity)
         yield f"chunks of {capacity}"
-    monkeypatch.setattr(tiles, "_share_tiles", lambda *sizes: True)
+    monkeypatch.setattr(tiles, "_LONG_TILE", 0)
     monkeypatch.setattr(threads, "_NUMBERS_PER_THREAD", 1)
     monkeypatch.setattr(threads, "_NUMBERS_TO_SHARE", 0)
     monkeypatch.setattr(packed, "_LEAST_CHUNK_WORK", 16)
