@@ -22,7 +22,6 @@ from cayleygsp.methods.base import over, weakest
 from cayleygsp.methods.solvers import block_cg
 from cayleygsp.responses.base import ProductResponse, Response, SumResponse
 from cayleygsp.responses.complement import ComplementResponse
-from cayleygsp.responses.series import chebyshev_nodes
 
 # How much more than the squared responses add up to a tight frame has at least, and has by default.
 _LEAST_ROOM = 1e-3
@@ -47,24 +46,18 @@ def frame_bounds(L: Laplacian, responses: Sequence[Response], *, tol: float) -> 
         top = float(L.eigenvalues[-1]) + L.eigenbasis.residual
     else:  # of samples nothing is known beyond where Lanczos steps see the end of the spectrum
         top = L.lmax_bound if s.certificate == "proved" else min(L.lanczos_upper, L.lmax_bound)
-    scale = _largest(L, s, top)
+    scale = max(s.gain(L.lmin, top), 1e-300)
     if not scale <= LARGEST_BOUND:
         raise ValueError(f"`responses` must have squares that sum up to at most {LARGEST_BOUND:g}, got {scale:.3g}")
     low, high = s.series(top, tol * scale, lmin=L.lmin).range()
     return max(low, 0.0), high
 
 
-def _largest(L: Laplacian, s: Response, top: float) -> float:
-    """Return the largest sum that samples show, and more than zero."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return max(float(np.abs(s(np.maximum(chebyshev_nodes(256, top, L.lmin), 0.0))).max()), 1e-300)
-
-
 def complement_of(L: Laplacian, responses: Sequence[Response], bound: float | None) -> ComplementResponse:
     """Return the response that makes a tight frame of a bank: with it the squares add up to ``bound``."""
     top = max(L.lmax, L.lmax_bound)
     s = frame_response(responses)
-    upper = s.series(top, 1e-6 * _largest(L, s, top), lmin=L.lmin).range()[1]
+    upper = s.series(top, 1e-6 * max(s.gain(L.lmin, top), 1e-300), lmin=L.lmin).range()[1]
     least = upper * (1 + _LEAST_ROOM)
     if bound is None:
         bound = upper * (1 + _ROOM)

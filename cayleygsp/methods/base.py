@@ -14,10 +14,6 @@ from cayleygsp._rounding import unit_roundoff
 from cayleygsp._typing import Array, FloatArray
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.responses.base import Response
-from cayleygsp.responses.series import chebyshev_nodes
-
-# Points on which the gain is looked for; they are dense near both ends of the spectrum.
-_GAIN_POINTS = 2048
 
 # Single precision is used for numbers of sizes between one over this and this: sums and products stay in its range.
 _SINGLE_RANGE = 1e15
@@ -211,20 +207,13 @@ def filter_gain(L: Laplacian, response: Response) -> float:
 
 
 def _find_gain(L: Laplacian, response: Response) -> float:
-    beyond = _largest(response, L.lmax)
-    gain = _largest(response, L.lmax_lower)
+    beyond = response.gain(0.0, L.lmax)
+    gain = response.gain(0.0, L.lmax_lower)
     if gain < beyond / 2:
-        gain = max(gain, _largest(response, L.lanczos_lower))
+        gain = max(gain, response.gain(0.0, L.lanczos_lower))
     if L.has_eigenbasis:
         gain = max(gain, float(np.abs(response(np.maximum(L.eigenvalues, 0.0))).max()))
     return gain
-
-
-def _largest(response: Response, lmax: float) -> float:
-    points = np.concatenate([chebyshev_nodes(_GAIN_POINTS, lmax), [0.0, lmax], response.places(0.0, lmax)])
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = float(np.abs(response(points)).max())
-    return largest if np.isfinite(largest) else np.inf
 
 
 def column_norms(f: Array) -> FloatArray:

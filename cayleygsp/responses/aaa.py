@@ -39,14 +39,7 @@ _REAL = 1e-10
 class PartialFractions:
     """Partial fractions: poles with their residues, the constant, and the largest distance that was seen.
 
-    Attributes
-    ----------
-    poles, residues : numpy.ndarray
-        Real poles first, then the complex ones, each beside its conjugate.
-    constant : float
-        The value at infinity.
-    distance : float
-        The largest distance from the function that was seen on the interval.
+    Real poles come first, then the complex ones, each beside its conjugate.
     """
 
     poles: ComplexArray
@@ -56,18 +49,9 @@ class PartialFractions:
 
 
 def approximate(function: Function, low: float, high: float, atol: float, places: FloatArray) -> PartialFractions:
-    """Return partial fractions that were seen nowhere on [low, high] farther from a function than is allowed, if any.
+    """Return partial fractions that were seen nowhere on [low, high] farther from a function than ``atol``, if any.
 
-    Parameters
-    ----------
-    function : callable
-        Takes points of the interval, returns real numbers.
-    low, high : float
-        The interval.
-    atol : float
-        The distance that is allowed; what is returned tells its own, and is the nearest that was found.
-    places : numpy.ndarray
-        Points that must be looked at.
+    What is returned tells its own distance and is the nearest that was found. ``places`` must be looked at.
     """
     z = _samples(function, low, high, places)
     best: PartialFractions | None = None

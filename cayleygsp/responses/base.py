@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,13 @@ class Response(ABC):
         """Return frequencies that must be looked at wherever the response is sampled."""
         return np.zeros(0)
 
+    def gain(self, lmin: float, lmax: float, *, n_points: int = 2048) -> float:
+        """Return sup abs(g) on [lmin, lmax] as many frequencies show it: never overestimated, infinite out of range."""
+        points = np.concatenate([chebyshev_nodes(n_points, lmax, lmin), [lmin, lmax], self.places(lmin, lmax)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            largest = largest_value(self, points)
+        return largest if np.isfinite(largest) else np.inf
+
     def rounding_at(self, eigenvalues: FloatArray) -> float:
         """Bound the rounding of the values at the given frequencies; by default it is taken to be some tens of units.
 
@@ -182,7 +189,47 @@ def is_real_number(value: Any) -> bool:
     return np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
 
 
-class SumResponse(Response):
+class ExpandedResponse(Response):
+    """A response whose series is computed once for each interval and error."""
+
+    def __init__(self) -> None:
+        self._series: dict[tuple[float, float, float], ChebyshevSeries] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the series behind: they are made again when they are needed."""
+        return {**self.__dict__, "_series": {}}
+
+    @abstractmethod
+    def expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
+        """Compute a series on [lmin, lmax] with its error; ``atol`` is allowed."""
+
+    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
+        """Return the series on [lmin, lmax] with its error; ``atol`` is allowed."""
+        key = (lmin, lmax, atol)
+        if key not in self._series:
+            self._series[key] = self.expand(*key)
+        return self._series[key]
+
+
+class _Combination(Response):
+    """Responses put together; of each that counts, the product or sum knows as much as the one that knows least."""
+
+    parts: tuple[Response, ...]
+
+    def _combine(self, parts: Iterable[Response], *, is_zero: bool) -> None:
+        self.parts, self.is_zero = tuple(parts), is_zero
+        proved = is_zero or all(g.certificate == "proved" for g in self.parts)
+        self.certificate = "proved" if proved else "sampled"
+        self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
+        self.highest_frequency = min(g.highest_frequency for g in self.parts)
+        self.from_samples = any(g.from_samples for g in self.parts)
+
+    def places(self, lmin: float, lmax: float) -> FloatArray:
+        """Return what the parts name."""
+        return np.concatenate([g.places(lmin, lmax) for g in self.parts])
+
+
+class SumResponse(_Combination):
     r"""A linear combination :math:`\sum_i w_i g_i` of responses: what ``g + h``, ``g - h`` and ``2 * g`` give.
 
     Parameters
@@ -201,28 +248,29 @@ class SumResponse(Response):
     """
 
     def __init__(self, parts: Sequence[Response], weights: Sequence[float]) -> None:
-        merged = _merged(parts, [float(w) for w in weights])
+        # equal parts are one, and sums among them are taken apart
+        merged: dict[Response, float] = {}
+        for g, w in zip(parts, weights, strict=True):
+            for part, v in g.terms() if isinstance(g, SumResponse) else ((g, 1.0),):
+                merged[part] = merged.get(part, 0.0) + float(w) * v
         if not np.isfinite(list(merged.values())).all():
             raise ValueError(f"`weights` must be finite, got {tuple(merged.values())}")
-        self.is_zero = not any(merged.values())
-        # equal parts are one, and a sum of which nothing is left keeps one to know its frequencies by
+        # a sum of which nothing is left keeps one part to know its frequencies by
         kept = {g: w for g, w in merged.items() if w} or {parts[0]: 0.0}
-        self.parts, self.weights = tuple(kept), tuple(kept.values())
-        self.certificate = "proved" if self.is_zero else _weakest(self.parts)
-        self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
-        self.highest_frequency = min(g.highest_frequency for g in self.parts)
-        self.from_samples = any(g.from_samples for g in self.parts)
+        self.weights = tuple(kept.values())
+        self._combine(kept, is_zero=not any(self.weights))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SumResponse) and dict(self._terms()) == dict(other._terms())
+        return isinstance(other, SumResponse) and dict(self.terms()) == dict(other.terms())
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._terms()))
+        return hash(frozenset(self.terms()))
 
     def __repr__(self) -> str:
-        return "SumResponse(" + " + ".join(f"{w:g}·{g!r}" for g, w in self._terms()) + ")"
+        return "SumResponse(" + " + ".join(f"{w:g}·{g!r}" for g, w in self.terms()) + ")"
 
-    def _terms(self) -> Iterator[tuple[Response, float]]:
+    def terms(self) -> Iterator[tuple[Response, float]]:
+        """Return the parts with their weights."""
         return zip(self.parts, self.weights, strict=True)
 
     def _share(self, atol: float) -> float:
@@ -230,29 +278,22 @@ class SumResponse(Response):
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
-        terms = [w * g(eigenvalues) for g, w in self._terms()]
+        terms = [w * g(eigenvalues) for g, w in self.terms()]
         return sum(terms[1:], start=terms[0])
 
     def rounding_at(self, eigenvalues: FloatArray) -> float:
         """Add up that of the parts, and that of adding them up."""
         adding = (len(self.parts) + 1) * 2**-52
         return sum(
-            abs(w) * (g.rounding_at(eigenvalues) + adding * largest_value(g, eigenvalues)) for g, w in self._terms()
+            abs(w) * (g.rounding_at(eigenvalues) + adding * largest_value(g, eigenvalues)) for g, w in self.terms()
         )
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the weighted sum of those of the parts."""
-        total = 0.0
-        for g, w in () if self.is_zero else self._terms():
-            slope = g.lipschitz_bound(lmin, lmax)
-            if slope is None:
-                return None
-            total += abs(w) * slope
-        return total
-
-    def places(self, lmin: float, lmax: float) -> FloatArray:
-        """Return what the parts name."""
-        return np.concatenate([g.places(lmin, lmax) for g in self.parts])
+        slopes = [g.lipschitz_bound(lmin, lmax) for g in self.parts]
+        if self.is_zero or None in slopes:
+            return 0.0 if self.is_zero else None
+        return sum(abs(w) * s for w, s in zip(self.weights, slopes, strict=True) if s is not None)
 
     def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
         """Add up the series of the parts, each to its share of the error."""
@@ -274,7 +315,7 @@ class SumResponse(Response):
         return 0.0 if self.is_zero else max(g.degree_bound(lmax, self._share(atol), lmin=lmin) for g in self.parts)
 
 
-class ProductResponse(Response):
+class ProductResponse(_Combination):
     r"""A product :math:`\prod_i g_i` of responses, filters one after the other: what ``g * h`` and ``g ** 2`` give.
 
     Parameters
@@ -291,12 +332,7 @@ class ProductResponse(Response):
     """
 
     def __init__(self, parts: Sequence[Response]) -> None:
-        self.parts = tuple(parts)
-        self.is_zero = any(g.is_zero for g in parts)
-        self.certificate = "proved" if self.is_zero else _weakest(self.parts)
-        self.lowest_frequency = max(g.lowest_frequency for g in self.parts)
-        self.highest_frequency = min(g.highest_frequency for g in self.parts)
-        self.from_samples = any(g.from_samples for g in self.parts)
+        self._combine(parts, is_zero=any(g.is_zero for g in parts))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ProductResponse) and Counter(self.parts) == Counter(other.parts)
@@ -310,10 +346,6 @@ class ProductResponse(Response):
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
         return math.prod((g(eigenvalues) for g in self.parts[1:]), start=self.parts[0](eigenvalues))
-
-    def places(self, lmin: float, lmax: float) -> FloatArray:
-        """Return what the parts name."""
-        return np.concatenate([g.places(lmin, lmax) for g in self.parts])
 
     def rounding_at(self, eigenvalues: FloatArray) -> float:
         """Multiply that of the parts by the others, and add that of the products."""
@@ -347,7 +379,11 @@ class ProductResponse(Response):
             return ChebyshevSeries(np.zeros(1), lmax, 0.0, self.certificate, lmin)
         shares = self._shares(lmax, atol, lmin)
         series = [series_on_interval(g, lmax, a, lmin) for g, a in zip(self.parts, shares, strict=True)]
-        error = _product_error(series)
+        # without cancellation
+        error, grown = 0.0, 1.0
+        for one in series:
+            error = error * (one.sup + one.error) + grown * one.error
+            grown *= one.sup
         if lmax == lmin:
             value = math.prod(float(one.coeffs[0]) for one in series)
             return ChebyshevSeries(np.array([value]), lmax, error + 2**-50 * abs(value), self.certificate, lmin)
@@ -368,36 +404,12 @@ class ProductResponse(Response):
 
     def _shares(self, lmax: float, atol: float, lmin: float) -> list[float]:
         """Return the error that each part may have, the others multiplying it."""
-        points = np.concatenate([chebyshev_nodes(256, lmax, lmin), [0.0, lmax], self.places(lmin, lmax)])
-        sizes = [max(float(np.abs(g.on_spectrum(points)).max()), 1e-300) for g in self.parts]
+        sizes = [max(g.gain(lmin, lmax, n_points=256), 1e-300) for g in self.parts]
         others = [math.prod(sizes[:q] + sizes[q + 1 :]) for q in range(len(sizes))]
         return [_PARTS_SHARE * atol / (len(sizes) * max(other, 1e-300)) for other in others]
-
-
-def _merged(parts: Sequence[Response], weights: Sequence[float]) -> dict[Response, float]:
-    """Return the weights by parts, sums among these taken apart; equal parts are added up."""
-    merged: dict[Response, float] = {}
-    for g, w in zip(parts, weights, strict=True):
-        terms = zip(g.parts, g.weights, strict=True) if isinstance(g, SumResponse) else ((g, 1.0),)
-        for part, v in terms:
-            merged[part] = merged.get(part, 0.0) + w * v
-    return merged
 
 
 def series_on_interval(g: Response, lmax: float, atol: float, lmin: float) -> ChebyshevSeries:
     """Return a series on [lmin, lmax], also of a polynomial that has an interval of its own."""
     series = g.series(lmax, atol, lmin=lmin)
     return series if (series.lmax, series.lmin) == (lmax, lmin) else g.on_interval(lmin, lmax)
-
-
-def _product_error(series: Sequence[ChebyshevSeries]) -> float:
-    """Bound what the errors of the parts make of the product, without cancellation."""
-    total, grown = 0.0, 1.0
-    for one in series:
-        total = total * (one.sup + one.error) + grown * one.error
-        grown *= one.sup
-    return total
-
-
-def _weakest(parts: Sequence[Response]) -> Certificate:
-    return "proved" if all(g.certificate == "proved" for g in parts) else "sampled"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayleygsp._typing import ArrayLike, ComplexArray, FloatArray
-from cayleygsp._validation import check_coefficients, check_integer, check_positive, check_real
+from cayleygsp._validation import check_coefficients, check_integer, check_not_negative, check_positive
 from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle
 from cayleygsp.responses.series import (
     MAX_SAMPLES,
@@ -29,17 +29,7 @@ from cayleygsp.responses.series import (
 
 @dataclass(frozen=True, eq=False)
 class PowerSeries:
-    """Chebyshev coefficients of the basis functions on [0, lmax], and how wrong they may be.
-
-    Attributes
-    ----------
-    coeffs : numpy.ndarray, shape (n_functions, K + 1)
-        One series per row, all cut at the same degree K.
-    lmax : float
-        Right end of the interval.
-    error : float
-        An upper bound of the distance of every series from its function on the interval.
-    """
+    """Chebyshev coefficients of the basis functions on [0, lmax], a row for each, and the largest error."""
 
     coeffs: FloatArray
     lmax: float
@@ -57,28 +47,7 @@ def basis_size(order: int, *, real: bool = False) -> int:
 
 
 def power_basis(order: int, x: ArrayLike, *, real: bool = False) -> FloatArray:
-    r"""Return the basis functions at :math:`x = h\lambda`.
-
-    Parameters
-    ----------
-    order : int
-        r ≥ 0.
-    x : array_like
-        Zoom times frequency, any shape.
-    real : bool
-        Leave out the imaginary parts.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n_functions)
-
-    Examples
-    --------
-    >>> from cayleygsp.responses.basis import power_basis
-    >>> power_basis(1, [0.0, 1.0]).round(12) + 0.0
-    array([[ 1., -2.,  0.],
-           [ 1.,  0.,  2.]])
-    """
+    r"""Return the basis functions at :math:`x = h\lambda`, shape (..., n_functions), for order r ≥ 0."""
     order = check_integer(order, "order", at_least=0)
     angle = np.multiply.outer(cayley_angle(x), np.arange(1, order + 1))
     values = np.ones((*angle.shape[:-1], basis_size(order, real=real)))
@@ -91,14 +60,7 @@ def power_basis(order: int, x: ArrayLike, *, real: bool = False) -> FloatArray:
 
 
 def basis_coefficients(weights: ArrayLike, *, real: bool = False) -> ComplexArray:
-    """Turn coefficients in the basis into those of a :class:`CayleyPolynomial`.
-
-    Examples
-    --------
-    >>> from cayleygsp.responses.basis import basis_coefficients
-    >>> basis_coefficients([0.5, 1.0, -2.0])
-    array([0.5+0.j, 1. -2.j])
-    """
+    """Turn coefficients in the basis into those of a :class:`CayleyPolynomial`."""
     w = check_coefficients(weights, "weights").astype(np.float64)
     if not real and w.size % 2 == 0:
         raise ValueError(f"`weights` must hold 2r + 1 numbers, got {w.size}")
@@ -114,19 +76,7 @@ def zoom_derivative(order: int, *, real: bool = False) -> FloatArray:
 
     .. math:: \frac{d\, C^j}{d \log h} = \frac j2 \left(C^{j-1} - C^{j+1}\right),
 
-    so that the derivative needs no powers but the neighbouring ones.
-
-    Returns
-    -------
-    numpy.ndarray, shape (basis_size(r), basis_size(r + 1))
-        One row per function.
-
-    Examples
-    --------
-    >>> from cayleygsp.responses.basis import zoom_derivative
-    >>> zoom_derivative(1, real=True)
-    array([[ 0. ,  0. ,  0. ],
-           [ 1. ,  0. , -0.5]])
+    so that the derivative, a row for each function, needs no powers but the neighbouring ones.
     """
     order = check_integer(order, "order", at_least=0)
     S = np.zeros((basis_size(order, real=real), basis_size(order + 1, real=real)))
@@ -143,13 +93,7 @@ def zoom_derivative(order: int, *, real: bool = False) -> FloatArray:
 
 
 def power_samples(order: int, zoom: float, lmax: float, *, tol: float) -> int:
-    """Return a number of Chebyshev points that is enough for series of all powers up to ``order``.
-
-    Raises
-    ------
-    ValueError
-        If it would be millions.
-    """
+    """Return a number of Chebyshev points that is enough for series of all powers up to ``order``, if not millions."""
     # no power below the highest is larger on the ellipses that the bound rests on
     highest = CayleyPolynomial(np.append(np.zeros(max(order, 1)), 1.0), zoom)
     n_samples = max(highest.degree_bound(lmax, tol), 16)
@@ -162,44 +106,14 @@ def power_samples(order: int, zoom: float, lmax: float, *, tol: float) -> int:
 
 
 def power_coefficients(order: int, zoom: float, lmax: float, *, tol: float, real: bool = False) -> PowerSeries:
-    r"""Expand all basis functions of order r in Chebyshev polynomials on [0, lmax].
+    """Expand all basis functions of order r in Chebyshev polynomials on [0, lmax], by one cosine transform.
 
-    Parameters
-    ----------
-    order : int
-        r ≥ 0.
-    zoom : float
-        h > 0.
-    lmax : float
-        Right end of the interval, ≥ 0.
-    tol : float
-        Largest error allowed in each function; they are of size 2. Below rounding, all terms that matter are kept.
-    real : bool
-        Leave out the imaginary parts.
-
-    Returns
-    -------
-    PowerSeries
-        All from one cosine transform; the degree is the smallest at which the coefficients left out are small
-        enough in every row.
-
-    Raises
-    ------
-    ValueError
-        If zoom times lmax is so large that the series would have millions of terms.
-
-    Examples
-    --------
-    >>> from cayleygsp.responses.basis import power_coefficients
-    >>> series = power_coefficients(order=12, zoom=1.0, lmax=2.0, tol=1e-4)
-    >>> series.coeffs.shape, series.error <= 1e-4
-    ((25, 33), True)
+    They are of size 2, and ``tol`` is the error allowed in each; below rounding, all terms that matter are kept. The
+    degree is the smallest at which the coefficients left out are small enough in every row.
     """
     order = check_integer(order, "order", at_least=0)
     zoom, tol = check_positive(zoom, "zoom"), check_positive(tol, "tol")
-    lmax = check_real(lmax, "lmax")
-    if not (np.isfinite(lmax) and lmax >= 0):
-        raise ValueError(f"`lmax` must be finite and not negative, got {lmax!r}")
+    lmax = check_not_negative(lmax, "lmax")
     rounding = 2**-52 * 4.0 * (order + 2)
     if lmax == 0 or order == 0:
         return PowerSeries(power_basis(order, [0.0], real=real).T.copy(), lmax, rounding)

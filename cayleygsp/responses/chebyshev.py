@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, ComplexArray, FloatArray
-from cayleygsp._validation import check_coefficients, check_eigenvalues, check_real
+from cayleygsp._validation import check_coefficients, check_eigenvalues, check_not_negative
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes, series_from_samples
 
@@ -37,9 +37,7 @@ class ChebyshevPolynomial(Response):
             raise ValueError(f"`coeffs` must hold at least two numbers (order r ≥ 1), got {a.size}")
         self.coeffs: FloatArray = np.array(a, dtype=np.float64)
         self.coeffs.flags.writeable = False
-        self.lmax = check_real(lmax, "lmax")
-        if not (np.isfinite(self.lmax) and self.lmax >= 0):
-            raise ValueError(f"`lmax` must be at least 0 and finite, got {lmax!r}")
+        self.lmax = check_not_negative(lmax, "lmax")
         self._series = ChebyshevSeries(self.coeffs, self.lmax, 0.0)
         if self.lmax == 0:
             self._series = ChebyshevSeries.constant(float(self.coeffs[::2].sum() - self.coeffs[1::2].sum()))

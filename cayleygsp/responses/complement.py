@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray
-from cayleygsp.responses.base import ProductResponse, Response, SumResponse
+from cayleygsp.responses.base import ExpandedResponse, ProductResponse, Response, SumResponse
 from cayleygsp.responses.series import MAX_SAMPLES, ChebyshevSeries, series_from_samples
 
 # Which share of m is used for D: the nearer to one, the larger the ellipse.
@@ -24,7 +24,7 @@ _SHARE = 0.9
 _POINTS_PER_DEGREE = 256
 
 
-class ComplementResponse(Response):
+class ComplementResponse(ExpandedResponse):
     r"""The response :math:`\sqrt{b - \sum_i g_i^2}`, which makes a tight frame of the :math:`g_i`.
 
     Parameters
@@ -50,14 +50,10 @@ class ComplementResponse(Response):
         self.from_samples = self.squares.from_samples
         self.lowest_frequency = self.squares.lowest_frequency
         self.highest_frequency = self.squares.highest_frequency
-        self._series: dict[tuple[float, float, float], ChebyshevSeries] = {}
+        super().__init__()
 
     def __repr__(self) -> str:
         return f"ComplementResponse({', '.join(map(repr, self.parts))}; bound={self.bound:g})"
-
-    def __getstate__(self) -> dict[str, object]:
-        """Leave the series behind: they are made again when they are needed."""
-        return {**self.__dict__, "_series": {}}
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
@@ -87,7 +83,7 @@ class ComplementResponse(Response):
         try:
             largest = self._largest_sum(lmin, lmax)
         except ValueError:  # no series is short enough to know it
-            return None
+            largest = np.inf
         if not largest < self.bound:
             return None
         return math.sqrt(largest / (self.bound - largest)) * math.hypot(*known) * (1 + 1e-12)
@@ -96,19 +92,6 @@ class ComplementResponse(Response):
         """Return a number that the sum of the squares does not exceed."""
         return self.squares.series(lmax, 1e-6 * self.bound, lmin=lmin).range(_POINTS_PER_DEGREE)[1]
 
-    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
-        """Expand the root of the polynomial that is left of the bound.
-
-        Raises
-        ------
-        ValueError
-            If the bound is not proved to be above the sum of the squares.
-        """
-        key = (lmin, lmax, atol)
-        if key not in self._series:
-            self._series[key] = self._expand(lmin, lmax, atol)
-        return self._series[key]
-
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return the degree of the series, which must be computed to know it; infinite if it is too long."""
         try:
@@ -116,7 +99,8 @@ class ComplementResponse(Response):
         except ValueError:
             return np.inf
 
-    def _expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
+    def expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
+        """Expand the root of the polynomial that is left of the bound, if that is proved to be above the squares."""
         least = self.bound - self._largest_sum(lmin, lmax)
         # an error of e in the sum is one of e/2√m in the root
         squares = self.squares.series(lmax, 0.5 * atol * math.sqrt(max(least, 0.0)), lmin=lmin)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from cayleygsp._typing import Array, ArrayLike, FloatArray, Kernel
-from cayleygsp._validation import check_coefficients, check_eigenvalues, check_real
-from cayleygsp.responses.base import Response
+from cayleygsp._validation import check_coefficients, check_eigenvalues, check_not_negative
+from cayleygsp.responses.base import ExpandedResponse, Response
 from cayleygsp.responses.series import (
     MAX_SAMPLES,
     Certificate,
@@ -27,7 +27,7 @@ MIN_KERNEL_SAMPLES = 2**11
 _HALVINGS = 50
 
 
-class KernelResponse(Response):
+class KernelResponse(ExpandedResponse):
     """A function of frequency that a user wrote, with its Chebyshev series from samples.
 
     Parameters
@@ -58,22 +58,16 @@ class KernelResponse(Response):
         if not callable(function):
             raise TypeError(f"`function` must be callable, got {type(function).__name__}")
         self.function = function
-        self.lipschitz = None if lipschitz is None else check_real(lipschitz, "lipschitz")
-        if self.lipschitz is not None and not (np.isfinite(self.lipschitz) and self.lipschitz >= 0):
-            raise ValueError(f"`lipschitz` must be finite and not negative, got {lipschitz!r}")
+        self.lipschitz = None if lipschitz is None else check_not_negative(lipschitz, "lipschitz")
         points = check_coefficients([] if breakpoints is None else breakpoints, "breakpoints")
         if points.dtype.kind == "c":
             raise TypeError(f"`breakpoints` must be real numbers, got dtype {points.dtype}")
         self.breakpoints: FloatArray = np.sort(points.astype(np.float64))
         self.certificate: Certificate = "sampled" if self.lipschitz is None else "proved"
-        self._series: dict[tuple[float, float, float], ChebyshevSeries] = {}
+        super().__init__()
 
     def __repr__(self) -> str:
         return f"KernelResponse({getattr(self.function, '__name__', self.function)!s})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the series behind: they are made again when they are needed."""
-        return {**self.__dict__, "_series": {}}
 
     def __call__(self, eigenvalues: ArrayLike) -> Array:
         """Return the response at the given frequencies, in their shape."""
@@ -104,7 +98,12 @@ class KernelResponse(Response):
         beside = np.add.outer(inside, np.concatenate([-steps, [0.0], steps]))
         return np.clip(beside.ravel(), max(lmin, 0.0), lmax)
 
-    def series(self, lmax: float, atol: float, *, lmin: float = 0.0) -> ChebyshevSeries:
+    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
+        """Return the degree of the series, which must be computed to know it; infinite if it is not resolved."""
+        series = self.series(lmax, atol, lmin=lmin)
+        return float(series.degree) if series.error <= max(atol, 1e-12) or atol == 0 else np.inf
+
+    def expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
         """Double the samples until the upper half of the coefficients is negligible, then look between them.
 
         If nothing is known of the function but its values, the error is what was seen at four times as many other
@@ -115,17 +114,6 @@ class KernelResponse(Response):
         """
         if lmax == lmin:
             return ChebyshevSeries.constant(float(self(np.zeros(1))[0]), certificate=self.certificate)
-        key = (lmin, lmax, atol)
-        if key not in self._series:
-            self._series[key] = self._expand(lmin, lmax, atol)
-        return self._series[key]
-
-    def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
-        """Return the degree of the series, which must be computed to know it; infinite if it is not resolved."""
-        series = self.series(lmax, atol, lmin=lmin)
-        return float(series.degree) if series.error <= max(atol, 1e-12) or atol == 0 else np.inf
-
-    def _expand(self, lmin: float, lmax: float, atol: float) -> ChebyshevSeries:
         n = MIN_KERNEL_SAMPLES
         while True:
             values = self.on_spectrum(chebyshev_nodes(n, lmax, lmin))

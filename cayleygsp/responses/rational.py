@@ -15,7 +15,7 @@ from cayleygsp.responses.analytic import UNIT, AnalyticResponse, half_axes, larg
 from cayleygsp.responses.base import Response, check_fields
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.function import as_response
-from cayleygsp.responses.series import ChebyshevSeries, chebyshev_nodes
+from cayleygsp.responses.series import ChebyshevSeries
 
 # Poles and residues this near to each other's conjugates, relatively, are pairs.
 _PAIR = 1e-12
@@ -66,7 +66,8 @@ class Rational(AnalyticResponse):
         on = (p.imag == 0) & (p.real >= 0) & (p.real <= self.highest_frequency)
         if on.any():
             raise ValueError(f"`poles` must not lie on the half axis of frequencies λ ≥ 0, got {p[on][0].real:g}")
-        self._poles, self.residues, self.powers = p, r, _powers(p)
+        self._poles, self.residues = p, r
+        self.powers: IntArray = np.array([np.count_nonzero(p[: q + 1] == p[q]) for q in range(p.size)])
         self.constant = check_real(constant, "constant")
         if not np.isfinite(self.constant):
             raise ValueError(f"`constant` must be finite, got {constant!r}")
@@ -148,11 +149,13 @@ class Rational(AnalyticResponse):
         >>> g.distance <= 1e-6, bool((g.poles.real < 0).all()), g.certificate
         (True, True, 'sampled')
         """
-        low, high = _check_interval(interval)
+        ends = check_coefficients(interval, "interval")
+        if ends.size != 2 or ends.dtype.kind == "c" or not 0 <= ends[0] < ends[1]:
+            raise ValueError(f"`interval` must be two frequencies 0 ≤ low < high, got {interval!r}")
+        low, high = float(ends[0]), float(ends[1])
         check_positive(tol, "tol")
         target = as_response(function)
-        points = np.concatenate([chebyshev_nodes(2048, high, low), [low, high], target.places(low, high)])
-        gain = float(np.abs(target(points)).max())
+        gain = target.gain(low, high)
         fit = approximate(target, low, high, tol * gain / _CAUTION, target.places(low, high))
         if not _CAUTION * fit.distance <= max(tol * gain, 64 * UNIT * gain):
             raise ValueError(
@@ -188,13 +191,13 @@ class Rational(AnalyticResponse):
 
     def log_bounds(self, delta: FloatArray, lmin: float, lmax: float) -> FloatArray:
         """Return the logarithm of the bound on E_ρ: confocal ellipses are nearest to each other on the long axis."""
-        terms = [np.full(delta.shape, _log(abs(self.constant)))]
+        terms = [np.full(delta.shape, np.log(max(abs(self.constant), 1e-300)))]
         excess = half_axes(delta, lmax - lmin)[0]
         for p, r, m in zip(self.poles, self.residues, self.powers, strict=True):
-            distance = np.where(
-                delta == 0, _distance(complex(p), lmin, lmax), pole_excess(complex(p), lmin, lmax) - excess
-            )
-            terms.append(np.where(distance > 0, _log(abs(r)) - m * np.log(np.maximum(distance, 1e-300)), np.inf))
+            beyond = pole_excess(complex(p), lmin, lmax) - excess
+            distance = np.where(delta == 0, _distance(complex(p), lmin, lmax), beyond)
+            term = np.log(max(abs(r), 1e-300)) - m * np.log(np.maximum(distance, 1e-300))
+            terms.append(np.where(distance > 0, term, np.inf))
         return np.logaddexp.reduce(terms, axis=0)
 
     def value_error(self, lmin: float, lmax: float) -> float:
@@ -285,37 +288,15 @@ class _Fractions(Rational):
         super().__init__(poles, residues, constant)
 
 
-def _check_interval(interval: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an interval of frequencies."""
-    ends = check_coefficients(interval, "interval")
-    if ends.size != 2 or ends.dtype.kind == "c" or not 0 <= ends[0] < ends[1]:
-        raise ValueError(f"`interval` must be two frequencies 0 ≤ low < high, got {interval!r}")
-    return float(ends[0]), float(ends[1])
-
-
-def _powers(poles: ComplexArray) -> IntArray:
-    seen: dict[complex, int] = {}
-    powers = np.empty(poles.size, dtype=np.int64)
-    for q, p in enumerate(poles.tolist()):
-        seen[p] = powers[q] = seen.get(p, 0) + 1
-    return powers
-
-
 def _check_pairs(poles: ComplexArray, residues: ComplexArray, powers: IntArray) -> None:
     """Reject a response that is not real: every term needs its conjugate among the terms."""
     left = list(range(poles.size))
     while left:
         q = left[0]
-        match = next(
-            (
-                s
-                for s in left
-                if powers[s] == powers[q]
-                and abs(poles[s] - poles[q].conjugate()) <= _PAIR * abs(poles[q])
-                and abs(residues[s] - residues[q].conjugate()) <= _PAIR * abs(residues[q])
-            ),
-            None,
-        )
+        is_conjugate = powers == powers[q]
+        for v in (poles, residues):
+            is_conjugate &= np.abs(v - v[q].conjugate()) <= _PAIR * abs(v[q])
+        match = next((s for s in left if is_conjugate[s]), None)
         if match is None:
             raise ValueError(
                 f"`poles` and `residues` must be real or come in conjugate pairs, got pole {poles[q]:.6g} with residue "
@@ -327,10 +308,6 @@ def _check_pairs(poles: ComplexArray, residues: ComplexArray, powers: IntArray) 
 def _distance(pole: complex, lmin: float, lmax: float) -> float:
     """Return the distance of a pole from the interval."""
     return abs(pole - min(max(pole.real, lmin), lmax))
-
-
-def _log(x: float) -> float:
-    return float(np.log(x)) if x > 0 else -np.inf
 
 
 @dataclass(frozen=True)

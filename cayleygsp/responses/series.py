@@ -34,21 +34,9 @@ _SHARP_DEGREE = 6000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChebyshevSeries(ShortRepr):
-    """Coefficients on [lmin, lmax] and a bound of the error that they make.
+    """Coefficients a_0 ... a_K on [lmin, lmax], and an upper bound of their distance from the response.
 
-    Attributes
-    ----------
-    coeffs : numpy.ndarray, shape (K + 1,)
-        a_0 ... a_K.
-    lmax : float
-        Right end of the interval.
-    error : float
-        An upper bound of the largest distance from the response on the interval.
-    certificate : {"proved", "sampled"}
-        Whether the error follows from the analytic form of the response, or was seen on samples of a function
-        of which nothing else is known.
-    lmin : float
-        Left end of the interval.
+    The bound is proved by the form of the response, or was seen on samples of a function of which no more is known.
     """
 
     coeffs: FloatArray
@@ -64,7 +52,7 @@ class ChebyshevSeries(ShortRepr):
 
     @property
     def length(self) -> float:
-        """Length of the interval."""
+        """The length of the interval."""
         return self.lmax - self.lmin
 
     @property
@@ -185,14 +173,8 @@ def chebyshev_coefficients(values: Array) -> FloatArray:
 def cut(a: FloatArray, atol: float, fixed: float) -> tuple[int, float]:
     """Return how many terms of the series in the rows of ``a`` are needed, and a bound of the error in the worst row.
 
-    Parameters
-    ----------
-    a : numpy.ndarray, shape (..., N)
-        Coefficients.
-    atol : float
-        Largest error allowed.
-    fixed : float
-        A bound of the error with all terms. What is left out may be a tenth of it, also where more is not allowed.
+    With all terms it is at most ``fixed``. What is left out may be a tenth of that, also where ``atol`` does not allow
+    as much.
     """
     left_out = np.cumsum(np.abs(a[..., ::-1]), axis=-1)[..., ::-1]
     tail = np.append(left_out.reshape(-1, a.shape[-1]).max(axis=0), 0.0)  # tail[k] = |a_k| + |a_{k+1}| + ...
@@ -221,24 +203,10 @@ def series_from_samples(
     certificate: Certificate = "proved",
     lmin: float = 0.0,
 ) -> ChebyshevSeries:
-    """Cut the series through the samples as early as the allowed error lets it.
+    """Cut the series through the samples as early as the allowed error lets it, or keep all terms that matter.
 
-    Parameters
-    ----------
-    values : numpy.ndarray, shape (N,)
-        Response at the N Chebyshev points.
-    lmax : float
-        Right end of the interval.
-    atol : float
-        Largest error allowed. If even all N terms cannot reach it, all that matter are kept.
-    beyond : float
-        An upper bound of the sum of |a_k| for k ≥ N.
-    sample_error : float
-        An upper bound of the error in each value.
-    certificate : {"proved", "sampled"}
-        What ``beyond`` rests on.
-    lmin : float
-        Left end of the interval.
+    ``values`` are those at the N Chebyshev points, each off by at most ``sample_error``; the sum of the coefficients
+    from N on is at most ``beyond``, which the certificate is about.
     """
     a = chebyshev_coefficients(values)
     gain = float(np.abs(values).max())

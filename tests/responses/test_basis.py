@@ -74,7 +74,7 @@ def test_graph_without_edges_has_one_term():
     [
         ((-1, 1.0, 2.0, 1e-4), ValueError, "`order` must be at least 0, got -1"),
         ((2, 0.0, 2.0, 1e-4), ValueError, "`zoom` must be positive and finite, got 0.0"),
-        ((2, 1.0, -2.0, 1e-4), ValueError, "`lmax` must be finite and not negative, got -2.0"),
+        ((2, 1.0, -2.0, 1e-4), ValueError, "`lmax` must be at least 0 and finite, got -2.0"),
         ((2, 1.0, 2.0, 0.0), ValueError, "`tol` must be positive and finite, got 0.0"),
         ((2, 1e18, 2.0, 1e-4), ValueError, "would need about"),
     ],

@@ -215,7 +215,7 @@ def test_breakpoints_show_a_narrow_spike():
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"lipschitz": -1.0}, ValueError, "`lipschitz` must be finite and not negative, got -1"),
+        ({"lipschitz": -1.0}, ValueError, "`lipschitz` must be at least 0 and finite, got -1"),
         ({"lipschitz": "3"}, TypeError, "`lipschitz` must be a real number"),
         ({"breakpoints": [1j]}, TypeError, "`breakpoints` must be real numbers"),
         ({"breakpoints": [np.nan]}, ValueError, "`breakpoints` must be finite"),
