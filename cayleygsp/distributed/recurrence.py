@@ -10,7 +10,7 @@ import numpy as np
 from cayleygsp._typing import Array, FloatArray, IntArray, LaplacianKind
 from cayleygsp.distributed.executor import Executor, Handle, Kept, Progress
 from cayleygsp.distributed.parts import Import, LocalMatrix, Store, imports, local_matrix, region
-from cayleygsp.engine.recurrence import advance_adjoint_rows, advance_rows, aligned_empty, column_tiles
+from cayleygsp.engine.recurrence import advance_rows, aligned_empty, column_tiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,16 +123,15 @@ def advance(
     terms: list[tuple[Array, Array]] = []
     all_sums: list[Array] = []
     for q, tile in enumerate(state.t):
-        blocks = _join_terms(local, state, q, n_local, sources, pieces)
-        arguments = (local.graph, program.lmax, program.coeffs, state.degree, limits)
-        if inputs is not None:
-            old, new = advance_adjoint_rows(*arguments, (*blocks, inputs[q]), n_threads=program.n_threads)
-        else:
+        terms_here = _join_terms(local, state, q, n_local, sources, pieces)
+        if inputs is None:
             sums = aligned_empty((program.coeffs.shape[0], n_own, tile.shape[1]), tile.dtype)
             if state.sums:
                 sums[...] = state.sums[q]
-            old, new = advance_rows(*arguments, (*blocks, sums), n_threads=program.n_threads)
             all_sums.append(sums)
+        arguments = (local.graph, program.lmax, program.coeffs, state.degree, limits)
+        blocks = (*terms_here, sums if inputs is None else inputs[q])
+        old, new = advance_rows(*arguments, blocks, adjoint=inputs is not None, n_threads=program.n_threads)
         terms.append((old[:n_own], new[:n_own]))
     t_old, t = zip(*terms, strict=True)
     return State(state.degree + n_steps, t_old, t, tuple(all_sums))

@@ -22,7 +22,6 @@ from cayleygsp.engine.packed import KernelGraph
 # come from memory, and the processor would wait for a few at a time.
 LOOK_AHEAD_BYTES = 4 * 2**20
 LOOK_AHEAD = 256
-_FAR_AHEAD, _NOT_AHEAD = np.uint64(LOOK_AHEAD), np.uint64(0)
 
 # Width of a tile of columns: two cache lines per row.
 TILE_BYTES = 128
@@ -39,23 +38,8 @@ _SMALL_BYTES = 2**14
 def sum_series(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dtype: Any = None) -> Array:
     r"""Return :math:`\sum_k a_{ik} T_k(\tilde\Delta) f` for every row i of coefficients, in one pass per degree.
 
-    Parameters
-    ----------
-    graph : KernelGraph
-        The Laplacian, in the precision to work in.
-    lmax : float
-        The interval of the series is [0, lmax].
-    coeffs : ndarray, shape (n_filters, K + 1)
-        One series per row.
-    f : ndarray, shape (n, m)
-        Signals, real, of any precision.
-    dtype : dtype, optional
-        Precision of the result; by default, that of the signals.
-
-    Returns
-    -------
-    ndarray, shape (n_filters, n, m)
-        K products with the Laplacian in all.
+    The interval of the series is [0, lmax], the signals f have the shape (n, m) and any real precision, the result has
+    the shape (n_filters, n, m) and by default the precision of the signals.
     """
     dtype = f.dtype if dtype is None else np.dtype(dtype)
     a = coeffs.astype(graph.dtype, copy=False)
@@ -77,61 +61,35 @@ def _sum_tile(graph: KernelGraph, lmax: float, a: Array, f: Array) -> Array:
         return a[:, 0, None, None] * t
     t_old, out = aligned_empty(t.shape, t.dtype), aligned_empty((a.shape[0], n, width), t.dtype)
     t_old.fill(0)
-    _run_steps(_loops()[0].sum_degrees, graph, lmax, a, (t_old, t, out), a.shape[1] - 1)
+    advance_rows(graph, lmax, a, 0, None, (t_old, t, out))
     return out
 
 
 def sum_series_adjoint(graph: KernelGraph, lmax: float, coeffs: FloatArray, f: Array, dtype: Any = None) -> Array:
-    r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by Clenshaw's rule in one pass per degree.
+    r"""Return :math:`\sum_i \sum_k a_{ik} T_k(\tilde\Delta) f_i`, by Clenshaw's rule in K + 1 passes.
 
-    Parameters
-    ----------
-    graph, lmax, coeffs, dtype
-        As in :func:`sum_series`.
-    f : ndarray, shape (n_filters, n, m)
-        One block of signals per filter.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        K + 1 products with the Laplacian in all.
+    There is one block of signals per filter: f has the shape (n_filters, n, m), the result (n, m).
     """
-    a = np.ascontiguousarray(coeffs.T, graph.dtype)
+    a = coeffs.astype(graph.dtype, copy=False)
     rows = _rows(graph)
     out = np.empty(f.shape[1:], f.dtype if dtype is None else dtype)
     for columns in signal_tiles(f.shape[1:], graph.dtype.itemsize):
-        out[rows, columns] = _sum_tile_adjoint(graph, lmax, a, f, rows, columns)
+        x = _block(f[:, rows, columns], graph.dtype, copy=False)
+        if a.shape[1] == 1 or x.shape[2] == 0:
+            out[rows, columns] = np.tensordot(a[:, 0], x, axes=1)
+            continue
+        t, t_old = (aligned_empty(x.shape[1:], x.dtype) for _ in range(2))
+        t[:], t_old[:] = 0, 0
+        out[rows, columns] = advance_rows(graph, lmax, a, -1, None, (t_old, t, x), adjoint=True)[1]
     return out
-
-
-def _sum_tile_adjoint(graph: KernelGraph, lmax: float, a: Array, f: Array, rows: Any, columns: slice) -> Array:
-    """Sum the adjoint series for a few columns; ``a`` holds degrees in its rows."""
-    x = _block(f[:, rows, columns], graph.dtype, copy=False)
-    width, n_steps = x.shape[2], a.shape[0]
-    if n_steps == 1 or width == 0:
-        return np.tensordot(a[0], x, axes=1)
-    t, t_old = (aligned_empty(x.shape[1:], x.dtype) for _ in range(2))
-    t[:], t_old[:] = 0, 0
-    return _run_steps(_loops()[0].sum_degrees_adjoint, graph, lmax, a, (t_old, t, x), n_steps, before=-1)[1]
 
 
 def recurrence_dots(graph: KernelGraph, lmax: float, degree: int, f: Array) -> FloatArray:
     r"""Return the inner products of neighbouring terms, from which moments of the spectrum follow.
 
-    Parameters
-    ----------
-    graph, lmax
-        As in :func:`sum_series`.
-    degree : int
-        Highest degree K ≥ 1.
-    f : ndarray, shape (n, m)
-        Signals, real.
-
-    Returns
-    -------
-    ndarray, shape (K, 2, m)
-        :math:`\langle T_k f, T_k f\rangle` and :math:`\langle T_k f, T_{k-1} f\rangle` for k = 1 … K, with
-        :math:`T_k` for :math:`T_k(\tilde\Delta)`. The same to the last bit for any number of threads.
+    With :math:`t_k = T_k(\tilde\Delta) f` they are :math:`\langle t_k, t_k\rangle` and
+    :math:`\langle t_k, t_{k-1}\rangle` for k = 1 … degree, shape (degree, 2, m), of signals f of shape (n, m). The same
+    to the last bit for any number of threads.
     """
     loops, run = _loops()
     dots = np.empty((degree, 2, f.shape[1]))
@@ -152,93 +110,41 @@ def advance_rows(
     lmax: float,
     coeffs: FloatArray,
     before: int,
-    limits: IntArray,
+    limits: IntArray | None,
     blocks: tuple[Array, Array, Array],
     *,
+    adjoint: bool = False,
     n_threads: int | None = None,
 ) -> tuple[Array, Array]:
-    r"""Step :math:`T_{k+1} = 2\tilde\Delta T_k - T_{k-1}` on the rows of a part and add up, in place.
+    r"""Step :math:`T_{k+1} = 2\tilde\Delta T_k - T_{k-1}` and add up the series, in place; return the last two blocks.
 
-    Parameters
-    ----------
-    graph : KernelGraph
-        Rows of the part, then rows around it; columns for those and the rim.
-    lmax : float
-        The interval of the series is [0, lmax].
-    coeffs : ndarray, shape (n_filters, K + 1)
-        One series per row.
-    before : int
-        Degree k of the newest block.
-    limits : ndarray of int, shape (n_steps,)
-        Rows that each step is done on, from the first.
-    blocks : tuple of ndarray
-        :math:`T_{k-1}` and :math:`T_k` on all rows and the rim, shape (n_local, m), and the sums on the rows of the
-        part, shape (n_filters, n_own, m), which need no values for k = 0.
-    n_threads : int, optional
-        Threads; by default, as many as are useful.
+    On a part of a graph its rows stand first, then those around it, and columns for those and the rim: step q is done
+    on the first ``limits[q]`` rows. Without limits all steps that are left are done on all rows. ``before`` is the
+    degree k of the newest block; the blocks are :math:`T_{k-1}` and :math:`T_k` on all rows and the rim, shape
+    (n_local, m), and the sums on the rows of the part, shape (n_filters, n_own, m), which need no values for k = 0.
+    What is returned are the first two, overwritten, the older one first.
 
-    Returns
-    -------
-    tuple of ndarray
-        The blocks of the last two degrees, the older one first: those that were given, overwritten.
+    The adjoint is Clenshaw's rule, :math:`b_k = x_k + 2\tilde\Delta b_{k+1} - b_{k+2}` with
+    :math:`x_k = \sum_i a_{ik} f_i` and the last step :math:`b_0 = x_0 + \tilde\Delta b_1 - b_2`. The blocks are
+    :math:`b_{k+1}` and :math:`b_k` with k = K - before, and the signals :math:`f_i`, shape (n_filters, n_rows, m), on
+    the rows of all steps.
     """
-    loop, a = _loops()[0].sum_degrees, coeffs.astype(graph.dtype)
-    return _run_steps(loop, graph, lmax, a, blocks, limits.size, before, limits.astype(np.uint64), n_threads)
-
-
-def advance_adjoint_rows(
-    graph: KernelGraph,
-    lmax: float,
-    coeffs: FloatArray,
-    before: int,
-    limits: IntArray,
-    blocks: tuple[Array, Array, Array],
-    *,
-    n_threads: int | None = None,
-) -> tuple[Array, Array]:
-    r"""Step Clenshaw's rule :math:`b_k = x_k + 2\tilde\Delta b_{k+1} - b_{k+2}` on the rows of a part, in place.
-
-    Here :math:`x_k = \sum_i a_{ik} f_i`, and the last step is :math:`b_0 = x_0 + \tilde\Delta b_1 - b_2`.
-
-    Parameters
-    ----------
-    graph, lmax, coeffs, limits, n_threads
-        As for :func:`advance_rows`.
-    before : int
-        Steps that were done: the newest block is :math:`b_k` with k = K - before.
-    blocks : tuple of ndarray
-        :math:`b_{k+1}` and :math:`b_k` on all rows and the rim, shape (n_local, m), and the signals :math:`f_i`, shape
-        (n_filters, n_rows, m), on the rows of all steps; n_rows is n_local at most.
-
-    Returns
-    -------
-    tuple of ndarray
-        As from :func:`advance_rows`.
-    """
-    loop, a = _loops()[0].sum_degrees_adjoint, np.ascontiguousarray(coeffs.T, graph.dtype)
-    return _run_steps(loop, graph, lmax, a, blocks, limits.size, before, limits.astype(np.uint64), n_threads)
-
-
-def _run_steps(
-    loop: Any,
-    graph: KernelGraph,
-    lmax: float,
-    coeffs: Array,
-    blocks: tuple[Array, Array, Array],
-    n_steps: int,
-    before: int = 0,
-    limits: Array = _NO_LIMITS,
-    n_threads: int | None = None,
-) -> tuple[Array, Array]:
-    """Run a loop of the recurrence, in place, and return the blocks of the last two degrees, the older one first."""
+    loops, run = _loops()
+    loop, a = (loops.sum_degrees_adjoint, coeffs.T) if adjoint else (loops.sum_degrees, coeffs)
     t_old, t, sums = blocks
     numbers = graph.arrays[1].size + 4 * t.size
     if t.shape[1] == 1:
         blocks = t_old[:, 0], t[:, 0], sums[:, :, 0]
-    arguments = (graph.scaled(lmax), graph.chunks, coeffs, before, limits, *blocks, look_ahead(graph))
+    n_steps, places = coeffs.shape[1] - 1 - before, _NO_LIMITS
+    if limits is not None:
+        n_steps, places = limits.size, limits.astype(np.uint64)
+    a = np.ascontiguousarray(a, graph.dtype)
+    beyond_the_caches = graph.scattered and graph.n_vertices * graph.dtype.itemsize > LOOK_AHEAD_BYTES
+    ahead = np.uint64(LOOK_AHEAD if beyond_the_caches else 0)
+    arguments = (graph.scaled(lmax), graph.chunks, a, before, places, *blocks, ahead)
     sizes: dict[str, Any] = {"n_chunks": graph.chunks.size - 1, "n_steps": n_steps, "n_threads": n_threads}
     if t.shape[1]:
-        _loops()[1](loop, *arguments, numbers=numbers, **sizes)
+        run(loop, *arguments, numbers=numbers, **sizes)
     return (t, t_old) if n_steps % 2 else (t_old, t)
 
 
@@ -287,12 +193,6 @@ def tile_edges(batch: int, features: int, width: int) -> Array:
 def _rows(graph: KernelGraph) -> Any:
     """Return what brings vertices into the order of the matrix."""
     return slice(None) if graph.order is None else graph.order
-
-
-def look_ahead(graph: KernelGraph) -> Any:
-    """Return how far ahead the loop for one signal asks for values."""
-    beyond_the_caches = graph.scattered and graph.n_vertices * graph.dtype.itemsize > LOOK_AHEAD_BYTES
-    return _FAR_AHEAD if beyond_the_caches else _NOT_AHEAD
 
 
 def _block(f: Array, dtype: Any, *, copy: bool = True) -> Array:
