@@ -64,15 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let scipy's BLAS have one thread, in the whole process, until the last block of this kind is left.
-
-    Examples
-    --------
-    >>> from cayleygsp.engine.blas import blas_threads, one_blas_thread
-    >>> with one_blas_thread():
-    ...     print(1 if blas_threads() is None else blas_threads().get())
-    1
-    """
+    """Let scipy's BLAS have one thread, in the whole process, until the last block of this kind is left."""
     threads = blas_threads()
     if threads is None:
         yield

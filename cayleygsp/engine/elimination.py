@@ -28,24 +28,13 @@ def minimum_degree(
 ) -> tuple[IntArray, IntArray, float]:
     r"""Return an approximate minimum degree order, the lengths of the factor's columns in it, and the work.
 
-    Degrees are bounded as by Amestoy, Davis and Duff (1996); the lengths are exact for the order that is returned.
+    Degrees are bounded as by Amestoy, Davis and Duff (1996); the lengths are exact for the order that is returned. The
+    pattern of a symmetric matrix is given by rows; entries on the diagonal do not matter. Lengths are the entries of
+    each column of the factor below its diagonal, and the work is the sum of their squares.
 
-    Parameters
-    ----------
-    indptr, indices : ndarray of int64
-        The pattern of a symmetric matrix by rows; entries on the diagonal do not matter.
-    max_work, max_entries : float
-        The ordering stops when it is to be expected that the work, the sum of the squared lengths, or the entries,
-        the sum of the lengths, exceed these: the vertices that are left have about the least degree at least.
-
-    Returns
-    -------
-    order : ndarray, shape (n,)
-        Which vertex is eliminated at each step; incomplete if it was stopped.
-    lengths : ndarray, shape (n,)
-        Entries of each column of the factor below its diagonal; 0 for what was not eliminated.
-    work : float
-        The sum of the squared lengths, infinite if it was stopped.
+    The ordering stops when the work or the sum of the lengths must be expected to exceed their limits, as the vertices
+    that are left have about the least degree at least: then the order is incomplete, with lengths of 0, and the work
+    infinite.
     """
     n = indptr.size - 1
     v, neighbours, elements = _whole_graph(indptr, indices)

@@ -26,15 +26,7 @@ class JacobiSweeps:
     r"""The iteration :math:`y \leftarrow J y + b` with :math:`E = \mathrm{Diag}(h\Delta + iI)`.
 
     Here :math:`J = I - E^{-1}(h\Delta + iI)`. Real and imaginary parts go through the compiled loop as columns in turn.
-
-    Parameters
-    ----------
-    graph : KernelGraph
-        The Laplacian, not reordered, in the precision of the signals.
-    zoom : float
-        h.
-    diagonal : numpy.ndarray, shape (n,)
-        That of the Laplacian.
+    The Laplacian is not reordered, and in the precision of the signals.
     """
 
     def __init__(self, graph: KernelGraph, zoom: float, diagonal: FloatArray) -> None:
@@ -142,38 +134,19 @@ def jacobi_blocks(
 ) -> Array:
     """Return x, 2 Re and −2 Im of all powers, and their derivatives in log h, shape (n, m, 4r + 1).
 
-    Parameters
-    ----------
-    graph : tuple
-        As the loops of :mod:`cayleygsp.engine.rows` take it, in the precision of x; the weights beside the
-        diagonal are what is used of it.
-    diagonal : ndarray, shape (n,)
-        That of the Laplacian, in double precision.
-    h : float
-        The zoom.
-    x : ndarray, shape (n, m)
-        Signals.
-    order, n_iter : int
-        Powers r, and sweeps for each.
-    limit : int, optional
-        Threads at most.
+    The graph is given as in :mod:`cayleygsp.engine.rows`, in the precision of the signals x, shape (n, m), the diagonal
+    of the Laplacian in double precision. There are ``order`` powers r, with ``n_iter`` sweeps for each.
     """
     out = np.empty((*x.shape, 4 * order + 1), x.dtype)
     numbers = x.size * (1 + order * (n_iter + 1))
     sizes = {"n_chunks": -(-x.shape[1] // TILE), "n_steps": 1, "numbers": 4 * numbers}
-    factors = jacobi_factors(diagonal, h, x.dtype)
-    run(_powers_of_tiles, graph, factors, x, order, n_iter, out, **sizes, n_threads=useful_threads(numbers, 1, limit))
-    return out
-
-
-def jacobi_factors(diagonal: FloatArray, h: float, dtype: Any) -> Array:
-    r"""Return what a sweep multiplies with at each vertex, shape (n, 2, 4), real and imaginary parts in turn.
-
-    With E = hd + i: h/E and its derivative in log h, ih/E²; then (hd − i)/E and its derivative, 2ihd/E².
-    """
+    # what a sweep multiplies with at each vertex, with E = hd + i, shape (n, 2, 4), real and imaginary parts in turn:
+    # h/E and its derivative in log h, ih/E²; then (hd − i)/E and its derivative, 2ihd/E²
     E = h * diagonal + 1j
     factors = np.column_stack([h / E, 1j * h / E**2, (h * diagonal - 1j) / E, 2j * h * diagonal / E**2])
-    return factors.view(np.float64).astype(dtype).reshape(-1, 2, 4)
+    factors = factors.view(np.float64).astype(x.dtype).reshape(-1, 2, 4)
+    run(_powers_of_tiles, graph, factors, x, order, n_iter, out, **sizes, n_threads=useful_threads(numbers, 1, limit))
+    return out
 
 
 @compiled_helper()

@@ -112,19 +112,8 @@ def prepare_graph(L: sparse.csr_array, dtype: Any, *, reorder: bool = True) -> K
 def cut_rows(indptr: Array, n_chunks: int | None = None) -> Array:
     """Cut the rows of a matrix into pieces with about equal numbers of entries and rows (counted four times) together.
 
-    Long pieces begin at round numbers of rows.
-
-    Parameters
-    ----------
-    indptr : numpy.ndarray, shape (n + 1,)
-        Where each row begins.
-    n_chunks : int, optional
-        Number of pieces at most; by default, as many as make the work of a piece small.
-
-    Returns
-    -------
-    numpy.ndarray
-        First rows of the pieces, and n.
+    Long pieces begin at round numbers of rows. Returned are the first rows of the pieces, and n; by default there are
+    as many pieces as make the work of each small.
     """
     n = indptr.size - 1
     work = int(indptr[n]) + 4 * n

@@ -27,21 +27,12 @@ _STRIP_BYTES = 1024
 
 
 @njit
-def _step_weights(scale, k, t):  # type: ignore[no-untyped-def]
-    """Return the weights of Lt, t and the older t in step k of the recurrence, in the precision of t."""
+def _step_weights(scale, is_inner, last, t):  # type: ignore[no-untyped-def]
+    """Return the weights of Lt, t and the older t in a step inside of the recurrence, or at its end."""
     real = t.dtype.type
-    if k > 1:
+    if is_inner:
         return real(2 * scale), real(-2.0), real(-1.0)
-    return real(scale), real(-1.0), real(0.0)
-
-
-@njit
-def _clenshaw_weights(scale, k, t):  # type: ignore[no-untyped-def]
-    """Return the same weights for degree k of Clenshaw's rule, which goes down to 0."""
-    real = t.dtype.type
-    if k > 0:
-        return real(2 * scale), real(-2.0), real(-1.0)
-    return real(scale), real(-1.0), real(-1.0)
+    return real(scale), real(-1.0), real(last)
 
 
 @njit
@@ -255,7 +246,7 @@ def sum_degrees(graph, chunks, coeffs, before, limits, t_old, t, out, ahead, boa
     """
     n_chunks, n_own, terms = chunks.size - 1, np.uint64(out.shape[1]), np.empty((coeffs.shape[0], 3), coeffs.dtype)
     sums, k = np.empty(_STRIP_BYTES // t.itemsize, t.dtype), before + 1
-    c, a = _step_weights(graph[5][0], k, t), _due_terms(coeffs, k, terms)
+    c, a = _step_weights(graph[5][0], k > 1, 0.0, t), _due_terms(coeffs, k, terms)
     for _ in range(budget):
         ticket = claim(board, mine)
         if ticket < 0:
@@ -263,7 +254,7 @@ def sum_degrees(graph, chunks, coeffs, before, limits, t_old, t, out, ahead, boa
         step, q = divmod(ticket, n_chunks)
         if before + step + 1 != k:
             k = before + step + 1
-            c, a = _step_weights(graph[5][0], k, t), _due_terms(coeffs, k, terms)
+            c, a = _step_weights(graph[5][0], k > 1, 0.0, t), _due_terms(coeffs, k, terms)
         now, old = (t_old, t) if step & 1 else (t, t_old)
         first, last = chunks[q], chunks[q + 1]
         if limits.size:
@@ -287,7 +278,7 @@ def sum_degrees_adjoint(graph, chunks, coeffs, before, limits, t_old, t, f, ahea
             return ticket
         step, q = divmod(ticket, n_chunks)
         k = K - before - step - 1
-        c = _clenshaw_weights(graph[5][0], k, t)
+        c = _step_weights(graph[5][0], k > 0, -1.0, t)
         now, old = (t_old, t) if step & 1 else (t, t_old)
         first, last = chunks[q], chunks[q + 1]
         if limits.size:
@@ -306,7 +297,7 @@ def dot_block(graph, chunks, t_old, t, dots, board, mine, budget):  # type: igno
         if ticket < 0:
             return ticket
         step, q = divmod(ticket, n_chunks)
-        c = _step_weights(graph[5][0], step + 1, t)
+        c = _step_weights(graph[5][0], step > 0, 0.0, t)
         now, old = (t_old, t) if step & 1 else (t, t_old)
         _dot_rows(chunks[q], chunks[q + 1], graph, c, now, old, dots[step, q])
         finish(board)

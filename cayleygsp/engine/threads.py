@@ -107,15 +107,7 @@ def _relax(typingctx):  # type: ignore[no-untyped-def]
 
 @njit
 def claim(board, mine):  # type: ignore[no-untyped-def]
-    """Return a chunk of an open step, as step * n_chunks + chunk, or one of FINISHED, LEAVE, WAIT.
-
-    Parameters
-    ----------
-    board : ndarray
-        The board.
-    mine : int
-        Queue of the thread; the leader has queue 0.
-    """
+    """Return a chunk of an open step, as step * n_chunks + chunk, or FINISHED, LEAVE, WAIT; the leader is number 0."""
     n_chunks, n_steps, spins = board[_SIZES], board[_SIZES + 1], board[_SIZES + 2]
     n_queues = (board.size - _QUEUES) // _LINE
     for _ in range(spins):
@@ -180,17 +172,7 @@ def thread_limit() -> int:
 
 
 def useful_threads(numbers: int, n_steps: int, limit: int | None = None) -> int:
-    """Return how many threads are worth their start.
-
-    Parameters
-    ----------
-    numbers : int
-        Numbers that a step touches.
-    n_steps : int
-        Steps that follow each other.
-    limit : int, optional
-        As many at most; by default, :func:`thread_limit`.
-    """
+    """Return how many threads are worth their start, where steps touch so many numbers each."""
     if numbers < 2 * _NUMBERS_PER_THREAD or numbers * n_steps < _NUMBERS_TO_SHARE:
         return 1
     return min(thread_limit() if limit is None else limit, numbers // _NUMBERS_PER_THREAD)
@@ -324,15 +306,11 @@ class _Job:
                 return
             if answer == WAIT:
                 if HELPERS.lose(waited.nap()):
-                    self.dismiss()
+                    with self.lock:  # who was told to stop is not told anything else
+                        if self.board[SIGNAL] == GO_ON:
+                            self.board[SIGNAL] = DISMISSED
             elif all(future.done() for future in self.futures):
                 self.invite()
-
-    def dismiss(self) -> None:
-        """Send the helpers away; who was told to stop is not told anything else."""
-        with self.lock:
-            if self.board[SIGNAL] == GO_ON:
-                self.board[SIGNAL] = DISMISSED
 
     def close(self) -> None:
         """Let go of the arrays, which a helper that comes late would keep alive."""
@@ -350,24 +328,11 @@ class _Job:
 def run(
     loop: Callable[..., int], *arguments: Any, n_chunks: int, n_steps: int, numbers: int, n_threads: int | None = None
 ) -> None:
-    """Run a loop in as many threads as are useful, and return when all is done.
+    """Run a compiled loop in as many threads as are useful, and return when all is done.
 
-    Parameters
-    ----------
-    loop : callable
-        A compiled loop, ``loop(*arguments, board, mine, budget)``, that claims up to ``budget`` chunks for queue
-        ``mine`` and returns one of the answers of :func:`claim`.
-    n_chunks, n_steps : int
-        Pieces of a step, and steps.
-    numbers : int
-        Numbers that a step touches, a measure of its work.
-    n_threads : int, optional
-        Threads; by default, what :func:`useful_threads` says.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Within a fraction of a second; what was computed is then worth nothing.
+    ``loop(*arguments, board, mine, budget)`` claims up to ``budget`` chunks for queue ``mine`` and returns one of the
+    answers of :func:`claim`; every step touches so many numbers. A KeyboardInterrupt comes within a fraction of a
+    second; what was computed is then worth nothing.
     """
     if n_chunks == 0 or n_steps == 0 or numbers == 0:
         return
