@@ -206,20 +206,15 @@ def beside(mean: float, sd: float | None, paper: float | None, digits: int = 2) 
     return ours if paper is None else f"{ours} ({paper:.{digits}f}, {mean - paper:+.{digits}f})"
 
 
-def check_positive_settings(config: Any, names: Iterable[str]) -> None:
-    """Reject settings that are not positive; of one that has several numbers, the least number counts."""
-    for name in names:
+def check_settings(config: Any, positive: Iterable[str], nonnegative: Iterable[str]) -> None:
+    """Reject settings that are not positive, and others that are negative; of several numbers the least one counts."""
+    for name in (*positive, *nonnegative):
         value = getattr(config, name)
         least = min(value) if isinstance(value, (tuple, list)) else value
-        if not least > 0:
+        if name in positive and not least > 0:
             raise ValueError(f"`{name}` must be positive, got {least}")
-
-
-def check_nonnegative_settings(config: Any, names: Iterable[str]) -> None:
-    """Reject negative settings."""
-    for name in names:
-        if not getattr(config, name) >= 0:
-            raise ValueError(f"`{name}` must not be negative, got {getattr(config, name)}")
+        if not least >= 0:
+            raise ValueError(f"`{name}` must not be negative, got {least}")
 
 
 def beside_paper(row: Document, digits: int = 2) -> str:

@@ -102,6 +102,7 @@ class Run:
 
 
 Train = Callable[[Any, Run, Checkpoint, torch.device], dict[str, Any]]
+Advance = Callable[[], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,12 +249,7 @@ def _compute_one(experiment: Experiment[Any], run: Run, folder: Path, device: st
 
 
 def _compute_by_workers(
-    experiment: Experiment[Any],
-    runs: Sequence[Run],
-    folder: Path,
-    workers: int,
-    device: str,
-    advance: Callable[[], None],
+    experiment: Experiment[Any], runs: Sequence[Run], folder: Path, workers: int, device: str, advance: Advance
 ) -> None:
     context = worker_context()
     pool = ProcessPoolExecutor(min(workers, max(len(runs), 1)), context, initializer=_start_worker)

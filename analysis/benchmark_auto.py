@@ -68,8 +68,7 @@ def first_call(
     L = cg.laplacian(graph, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cg.ConvergenceWarning)
-        call = timed(lambda: cg.CayleyFilter(L, p, method=method, tol=TOL).filter(f, return_info=True))
-    seconds, (_, info) = call
+        seconds, (_, info) = timed(lambda: cg.CayleyFilter(L, p, method=method, tol=TOL).filter(f, return_info=True))
     return seconds, info.method, info.converged
 
 

@@ -30,12 +30,10 @@ from cayleygsp.engine.recurrence import LOOK_AHEAD
 from cayleygsp.engine.threads import run as run_loop
 from cayleygsp.plotting import COLORS
 
-SIDES = (60, 120, 400, 2000)
-QUICK_SIDES = (30, 60)
-WORK = 2e7  # rows times degrees in a measurement
-QUICK_WORK = 2e5
-SCATTERED = (100_000, 3_000_000)
-QUICK_SCATTERED = (2000,)
+# In full, and in the quick form; the work is rows times degrees in a measurement.
+SIDES = (60, 120, 400, 2000), (30, 60)
+WORK = 2e7, 2e5
+SCATTERED = (100_000, 3_000_000), (2000,)
 LOOK_AHEAD_WORK = 2e7
 
 COLUMNS = {
@@ -191,14 +189,14 @@ def simulate_row(dtype: Any, cpu: str) -> Document | None:
 
 def measure(args: argparse.Namespace, step: Step) -> Document:
     """Count instructions, and time a row inside and outside the caches."""
-    sides, work = (QUICK_SIDES, QUICK_WORK) if args.quick else (SIDES, WORK)
+    sides, work = SIDES[args.quick], WORK[args.quick]
     step("machine code")
     document: Document = {"row_of_four": simulate_row(np.float64, args.cpu), "rows": [], "look_ahead": []}
     for dtype in (np.float64, np.float32):
         for side in sides:
             step(f"grid {side}², {np.dtype(dtype).name}")
             document["rows"].append(time_row(side, dtype, work, args.repeats))
-    for n in QUICK_SCATTERED if args.quick else SCATTERED:
+    for n in SCATTERED[args.quick]:
         step(f"communities, {n:,} vertices")
         document["look_ahead"].append(time_look_ahead(n, args.seed, args.repeats))
     return document
@@ -257,7 +255,7 @@ SCRIPT = Script(
     measure,
     page,
     draw,
-    steps=lambda args: 1 + (2 * len(QUICK_SIDES) + len(QUICK_SCATTERED) if args.quick else 2 * len(SIDES) + 2),
+    steps=lambda args: 1 + 2 * len(SIDES[args.quick]) + len(SCATTERED[args.quick]),
     repeats=(7, 3),
     arguments=add_arguments,
 )

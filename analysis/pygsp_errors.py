@@ -179,11 +179,9 @@ def draw(document: Document) -> Figure:
     rows = document["rows"][::-1]
     figure, ax = new_axes((8.5, 0.35 * len(rows) + 1.4))
     places = np.arange(len(rows))
-    for key, label, marker, color in (
-        ("pygsp_error", f"PyGSP, order {ORDER}", "s", COLORS[1]),
-        ("error", "with a tolerance", "o", COLORS[0]),
-    ):
-        ax.plot([row[key] for row in rows], places, marker, color=color, label=label)
+    theirs, ours = ([row[key] for row in rows] for key in ("pygsp_error", "error"))
+    ax.plot(theirs, places, "s", color=COLORS[1], label=f"PyGSP, order {ORDER}")
+    ax.plot(ours, places, "o", color=COLORS[0], label="with a tolerance")
     ax.axvline(document["tol"], color="0.5", linewidth=0.8, linestyle="--", label="tolerance, of the gain")
     ax.set_yticks(places, [row["filter"] for row in rows])
     ax.set(xlabel="error relative to the output, of the worst filter", xscale="log")

@@ -109,15 +109,9 @@ def draw(document: Document) -> Figure:
         for k, name in enumerate(names):
             rows = [row for row in document["rows"] if row["graph"] == name and row["kind"] == kind]
             regular = rows[0]["constant_diagonal"]
-            ax.plot(
-                [row["order"] for row in rows],
-                [max(row["difference"], 1e-17) for row in rows],
-                marker=MARKERS[k % 7],
-                color=LINE_COLORS[k % len(LINE_COLORS)],
-                linestyle="-" if regular else "--",
-                markersize=5,
-                label=name,
-            )
+            style = {"marker": MARKERS[k % 7], "color": LINE_COLORS[k % len(LINE_COLORS)], "markersize": 5}
+            style |= {"linestyle": "-" if regular else "--", "label": name}
+            ax.plot([row["order"] for row in rows], [max(row["difference"], 1e-17) for row in rows], **style)
         ax.set(xlabel="order r", yscale="log", title=f"{kind} Laplacian")
         plain_axes(ax)
     axes[0].set_ylabel("difference, relative to the gain")

@@ -99,10 +99,8 @@ def least_errors(L: cg.Laplacian, family: str, clean: FloatArray, noisy: FloatAr
     responses = [FAMILIES[family](float(s)) for s in default_strengths(L, FIRST_RANGE[1])]
     polynomials = [Polynomial(np.square, (g,), (2,)) for g in responses] + [plain(g) for g in responses]
     forms = quadratic_forms(L, polynomials, np.hstack([noisy, x + noisy, x - noisy]), tol=1e-8).values
-    squares, mixed = (
-        forms[: len(responses), :m],
-        (forms[len(responses) :, m : 2 * m] - forms[len(responses) :, 2 * m :]) / 4,
-    )
+    squares, linear = forms[: len(responses), :m], forms[len(responses) :]
+    mixed = (linear[:, m : 2 * m] - linear[:, 2 * m :]) / 4
     return np.sqrt((squares - 2 * mixed + clean @ clean).min(axis=0) / clean.size)
 
 

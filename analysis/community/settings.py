@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from analysis._experiment import check_nonnegative_settings, check_positive_settings
+from analysis._experiment import check_settings
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, SWEEPS
 from cayleygsp._validation import check_choice
 from cayleygsp.nn.layers.coordinate_conv import COEFFICIENTS, PARAMETRIZATIONS
@@ -120,8 +120,8 @@ class Config:
         if not 0 <= self.spread < 1:
             raise ValueError(f"`spread` must be at least 0 and less than 1, got {self.spread}")
         counts = ("n_train", "n_validation", "n_test", "epochs", "batch")
-        check_positive_settings(self, (*counts, "lr", "cheb_lr", "zoom", "tol"))
-        check_nonnegative_settings(self, ("noise", "zoom_lr"))
+        positive = (*counts, "lr", "cheb_lr", "zoom", "tol")
+        check_settings(self, positive, ("noise", "zoom_lr"))
         if self.batch == 1 or self.n_train % self.batch == 1:
             raise ValueError(
                 f"`batch` must leave no step with a single signal, got {self.batch} for {self.n_train} training signals"

@@ -192,15 +192,12 @@ def draw(document: Document) -> Figure:
     for ax in axes[-1]:
         ax.set_xlabel("order r")
     legend_below(figure, 3)
-    heights = [h for row in document["rows"] if row["laplacian"] != SHIFTED for h in _heights(row)]
+    shown = [row for row in document["rows"] if row["laplacian"] != SHIFTED]
+    heights = [row["mean"] + sign * row["sd"] for row in shown for sign in (-1, 1)]
+    heights += [row["paper"] for row in shown if row["paper"] is not None]
     if heights:
         axes[0, 0].set_ylim(max(0, min(heights) - 2), max(heights) + 1)
     return figure
-
-
-def _heights(row: Document) -> list[float]:
-    """Return what is drawn of a bar, and the paper's."""
-    return [row["mean"] - row["sd"], row["mean"] + row["sd"], *([] if row["paper"] is None else [row["paper"]])]
 
 
 def _draw_panel(ax: Axes, document: Document, laplacian: str, coeffs: str) -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from analysis._experiment import check_nonnegative_settings, check_positive_settings
+from analysis._experiment import check_settings
 from analysis._planetoid import NAMES as DATASETS
 
 DRAWN = "drawn"
@@ -253,8 +253,8 @@ class Recipe:
                 raise ValueError(f"`{name}` must be one of {', '.join(choices)}, got {getattr(self, name)}")
         if not self.hidden:
             raise ValueError("`hidden` must have at least one number of features, got none")
-        check_positive_settings(self, ("order", "zoom", "scaled_zoom", "lr", "epochs", "patience", "hidden"))
-        check_nonnegative_settings(self, ("filter_lr", "decay", "batch", "loops"))
+        positive = ("order", "zoom", "scaled_zoom", "lr", "epochs", "patience", "hidden")
+        check_settings(self, positive, ("filter_lr", "decay", "batch", "loops"))
         for name in ("alpha", "dropout", "score_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"`{name}` must be at least 0 and less than 1, got {getattr(self, name)}")

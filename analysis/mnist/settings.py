@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from analysis._experiment import check_nonnegative_settings, check_positive_settings
+from analysis._experiment import check_settings
 from cayleygsp.nn.layers.coordinate_conv import COEFFICIENTS, PARAMETRIZATIONS
 
 MNIST, DRAWN = "mnist", "drawn"
@@ -117,8 +117,8 @@ class Config:
         if len(self.features) != 2:
             raise ValueError(f"`features` must be two numbers, got {len(self.features)}")
         sizes = ("n_train", "n_validation", "n_test", "features", "hidden", "order", "epochs", "batch")
-        check_positive_settings(self, (*sizes, "lr", "decay", "clip", "tol", "zoom", "spread"))
-        check_nonnegative_settings(self, ("sweeps", "tree", "momentum", "penalty", "dropout"))
+        positive = (*sizes, "lr", "decay", "clip", "tol", "zoom", "spread")
+        check_settings(self, positive, ("sweeps", "tree", "momentum", "penalty", "dropout"))
         if not self.dropout < 1 or not self.momentum < 1:
             raise ValueError(f"`dropout` and `momentum` must be below 1, got {self.dropout} and {self.momentum}")
         if self.n_train % self.batch:

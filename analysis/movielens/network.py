@@ -136,12 +136,7 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self,
-        ratings: Ratings,
-        start: tuple[FloatArray, FloatArray],
-        model: str,
-        config: Config,
-        device: torch.device,
+        self, ratings: Ratings, start: tuple[FloatArray, FloatArray], model: str, config: Config, device: torch.device
     ) -> None:
         super().__init__()
         self.diffusions = config.diffusions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from analysis._experiment import check_nonnegative_settings, check_positive_settings
+from analysis._experiment import check_settings
 
 MOVIELENS, DRAWN = "movielens", "drawn"
 
@@ -95,8 +95,8 @@ class Config:
         """Reject invalid settings."""
         if self.data not in (MOVIELENS, DRAWN):
             raise ValueError(f"`data` must be {MOVIELENS} or {DRAWN}, got {self.data}")
-        check_positive_settings(self, ("steps", "every", "rank", "features", "diffusions", "lr", "zoom", "tol"))
-        check_nonnegative_settings(self, ("gamma",))
+        positive = ("steps", "every", "rank", "features", "diffusions", "lr", "zoom", "tol")
+        check_settings(self, positive, ("gamma",))
         if self.steps % self.every:
             raise ValueError(f"`steps` must be a multiple of `every`, got {self.steps} and {self.every}")
         if not 0 < self.validation_share < 1:

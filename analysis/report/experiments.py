@@ -50,10 +50,10 @@ def experiment_sections(argv: Sequence[str]) -> tuple[list[Section], dict[str, A
     from analysis import community, complexity, cora, mnist, movielens
 
     with TemporaryDirectory() as work:
-        _, trained = community.compute(["--quick", *argv, "--work", work], quiet=True)
-        _, digits = mnist.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
-        _, completed = movielens.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
-        _, cited = cora.compute(["--quick", *argv, "--work", work, "--workers", "1"], quiet=True)
+        small = ["--quick", *argv, "--work", work]
+        _, trained = community.compute(small, quiet=True)
+        scripts = (mnist, movielens, cora)
+        digits, completed, cited = (one.compute([*small, "--workers", "1"], quiet=True)[1] for one in scripts)
     _, timed = complexity.compute(["--quick", *argv], quiet=True)
     numbers = {"community": trained["rows"], "complexity": timed["by_order"], "movielens": completed["rows"]}
     numbers |= {"mnist": digits["rows"], "cora": cited["rows"]}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import cayleygsp as cg
+from analysis._script import table_of
 from analysis.report.graph import Spectrum
 from cayleygsp._format import format_bound
 from cayleygsp._html import Section, Table
@@ -16,6 +17,16 @@ from cayleygsp._typing import FloatArray
 
 TOL = 1e-6
 PARTS = (1, 2, 4)
+COLUMNS = {
+    "parts": lambda run: str(run["n_parts"]) if run["n_parts"] else "one piece",
+    "largest part": "{largest_part:,}",
+    "largest halo": "{largest_halo:,}",
+    "between parts": lambda run: format_bytes(run["n_bytes"]),
+    "passes": "{n_matvecs:,}",
+    "apply, ms": lambda run: f"{1e3 * run['seconds']:.1f}",
+    "difference": "{difference:.1e}",
+    "bound": lambda run: format_bound(run["bound"]),
+}
 
 
 def run_in_parts(spectrum: Spectrum, polynomial: cg.CayleyPolynomial, f: FloatArray) -> list[dict[str, Any]]:
@@ -67,20 +78,7 @@ def parts_section(runs: list[dict[str, Any]]) -> tuple[Section, dict[str, Any]]:
         "threads of this process, and on a graph of this size all of the time goes into handing out tasks; parts are "
         "for graphs that one machine cannot hold."
     )
-    header = ["parts", "largest part", "largest halo", "between parts", "passes", "apply, ms", "difference", "bound"]
-    rows = [
-        [
-            str(run["n_parts"]) if run["n_parts"] else "one piece",
-            f"{run['largest_part']:,}",
-            f"{run['largest_halo']:,}",
-            format_bytes(run["n_bytes"]),
-            f"{run['n_matvecs']:,}",
-            f"{1e3 * run['seconds']:.1f}",
-            f"{run['difference']:.1e}",
-            format_bound(run["bound"]),
-        ]
-        for run in runs
-    ]
+    _, header, rows, _ = table_of("", COLUMNS, runs)
     worst = max(run["difference"] for run in runs)
     answers = f"differ by at most {worst:.1e} of the gain" if worst else "are identical"
     closing = f"In parts or not, answers {answers}, and the certificate is the same."
