@@ -102,8 +102,8 @@ def test_small_forms_of_the_experiments_have_sections_of_their_own(monkeypatch):
     compute, little = community.compute, ["--workers", "1", "--epochs", "2"]
     monkeypatch.setattr(community, "compute", lambda argv, quiet: compute([*argv, *little], quiet=quiet))
     monkeypatch.setattr(movielens, "QUICK", dataclasses.replace(movielens.QUICK, steps=10))
-    monkeypatch.setattr(cora, "QUICK_MODELS", ("cayleynet-16", "chebnet"))
-    monkeypatch.setattr(cora, "QUICK_EPOCHS", 2)
+    monkeypatch.setattr(cora.settings, "QUICK_MODELS", ("cayleynet-16", "chebnet"))
+    monkeypatch.setattr(cora.settings, "QUICK_EPOCHS", 2)
     monkeypatch.setattr(mnist, "QUICK", TINY)
     sections, numbers = experiments.experiment_sections(["--seed", "3"])
     names = [picture.name for section in sections for picture in section.pictures]
