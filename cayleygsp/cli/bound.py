@@ -56,7 +56,7 @@ def bound_command(
         step("graph")
         G, L = load(graph)
         step("filter")
-        p = asked.polynomial(L, graph.seed)
+        p, _ = asked.fitted(L, graph.seed)
         step("bounds")
         signal = (
             np.random.default_rng(graph.seed).standard_normal(L.n_vertices)

@@ -47,7 +47,7 @@ def decay_command(
             with input_errors():
                 check_vertex(vertex, L.n_vertices)
         step("filter")
-        p = asked.polynomial(L, graph.seed)
+        p, _ = asked.fitted(L, graph.seed)
         step("localization")
         start = typical_vertex(L) if vertex is None else vertex
         with input_errors(), warnings.catch_warnings():

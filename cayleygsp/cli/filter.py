@@ -17,15 +17,12 @@ from cayleygsp._format import counted, format_bound
 from cayleygsp._text import printable, quoted
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.inputs import check_streams, graph_line, load, load_signal
-from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, Method, OutputOptions, PolynomialOptions
+from cayleygsp.cli.options import TARGET_TEXTS, FilterOptions, GraphOptions, Method, OutputOptions, PolynomialOptions
 from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import (
-    check_fit_order,
+    AskedPolynomial,
     check_positive,
-    check_product,
     check_target,
-    fit_target,
-    own_polynomial,
     read_target,
     target_name,
 )
@@ -38,7 +35,6 @@ from cayleygsp.io.signals import SIGNAL_ENDINGS
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.report.design import fit_numbers
 from cayleygsp.responses.base import Response
-from cayleygsp.responses.cayley import CayleyPolynomial, as_cayley
 
 if TYPE_CHECKING:
     from cayleygsp.distributed import DistributedLaplacian
@@ -104,7 +100,7 @@ def filter_command(
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
     results = Results(outputs, SIGNAL_ENDINGS)
     check_positive(tol, "--tol")
-    own = _check_response(passing, polynomial, method)
+    asked = _asked_polynomial(passing, polynomial, method)
     check_streams(graph.graph, given.signal)
     in_parts = _is_parts(graph.graph, cluster)
     if in_parts and polynomial.order is not None and passing is not None:
@@ -117,12 +113,25 @@ def filter_command(
         else:
             G, L = load(graph)
             name, labels = G.name, G.labels
-        check_product(polynomial.zoom if own is None else own.zoom, L.lmax)
         f = load_signal(given.signal, L.n_vertices, labels)
         step("design")
         cut = client is not None and not in_parts
         on = _in_parts(G, graph.kind.value, client, cluster.parts, step) if cut else L
-        g, what, fit = _prepare_filter(L, on, passing, own, polynomial, method, tol, graph.seed)
+        how: dict[str, Any] = {"method": method.value, "tol": tol}
+        fit = None
+        if asked is not None:
+            p, fit = asked.fitted(L, graph.seed)
+            what = f"Cayley polynomial of order {p.order}, zoom {p.zoom:.6g}"
+            if fit is not None:
+                what = f"{target_name(fit.target.response)}, fitted by a {what}: {fit.summary}"
+            with input_errors():
+                g: GraphFilter = CayleyFilter(on, p, **how)
+        else:
+            assert passing is not None
+            response = read_target(passing, L)
+            applied, what = _applied(response, on)
+            with input_errors():
+                g = KernelFilter(on, applied, **how)
         step("filter")
         (y, info), seconds, messages = timed(lambda: g.filter(f, return_info=True))
         step("files")
@@ -143,63 +152,30 @@ def filter_command(
     finish(info.converged, messages)
 
 
-def _check_response(passing: str | None, polynomial: PolynomialOptions, method: Method) -> CayleyPolynomial | None:
-    """Reject options that do not make a response; return the polynomial of the user's own coefficients."""
-    if (passing is None) == (polynomial.coeffs is None):
+def _asked_polynomial(passing: str | None, options: PolynomialOptions, method: Method) -> AskedPolynomial | None:
+    """Return the Cayley polynomial that options ask for, None for a response as it is; reject what is neither."""
+    if (passing is None) == (options.coeffs is None):
         raise BadInput("one of --pass and --coeffs must be given, and not both")
-    check_positive(polynomial.zoom, "--zoom")
-    if polynomial.coeffs is not None:
-        return own_polynomial(polynomial.coeffs, polynomial.zoom, polynomial.order)
-    assert passing is not None
+    if passing is None or options.order is not None:
+        return AskedPolynomial(FilterOptions(**vars(options), target=passing), "--pass")
     check_target(passing, "--pass")
-    check_fit_order(polynomial.order)
-    if polynomial.zoom is not None and polynomial.order is None:
+    if options.zoom is not None:
         raise BadInput("--zoom goes with --order or with --coeffs")
-    if polynomial.order is None:
-        # multigrid solves for the poles of a rational response
-        by_poles = method == Method.multigrid and parse_target(passing, 1.0).rational_form is not None
-        if method in (Method.multigrid, Method.jacobi) and not by_poles:
-            raise BadInput(f"--method {method.value} applies Cayley polynomials: give --order or --coeffs")
+    # multigrid solves for the poles of a rational response
+    by_poles = method == Method.multigrid and parse_target(passing, 1.0).rational_form is not None
+    if method in (Method.multigrid, Method.jacobi) and not by_poles:
+        raise BadInput(f"--method {method.value} applies Cayley polynomials: give --order or --coeffs")
     return None
-
-
-def _prepare_filter(
-    L: Laplacian,
-    on: Laplacian,
-    passing: str | None,
-    own: CayleyPolynomial | None,
-    options: PolynomialOptions,
-    method: Method,
-    tol: float,
-    seed: int,
-) -> tuple[GraphFilter, str, Fit | None]:
-    """Return the filter on a Laplacian, in parts or not, a description, and the fit if there was one."""
-    response, fit = own, None
-    if own is None:
-        assert passing is not None
-        target = read_target(passing, L)
-        if options.order is None:
-            sharp, how = _applied(target, on)
-            with input_errors():
-                return KernelFilter(on, sharp, method=method.value, tol=tol), f"{target_name(target)}, {how}", None
-        fit = fit_target(passing, L, options.order, options.zoom, seed)
-        response = as_cayley(fit.polynomial)
-    assert response is not None
-    what = f"Cayley polynomial of order {response.order}, zoom {response.zoom:.6g}"
-    if fit is not None:
-        what = f"{target_name(target)}, fitted by a {what}: {fit.summary}"
-    with input_errors():
-        return CayleyFilter(on, response, method=method.value, tol=tol), what, fit
 
 
 def _applied(response: Response, L: Laplacian) -> tuple[Any, str]:
     """Return what to apply for a response, and a description: sharp steps need the eigenvalues of a small graph."""
     is_sharp = response.jumps and response.transition is None
     if is_sharp and L.is_local and L.n_vertices <= EIGENBASIS_VERTICES:
-        return as_target(response, L.lmax), "the response itself"
+        return as_target(response, L.lmax), f"{target_name(response)}, the response itself"
     width = getattr(response, "width", None) if response.jumps else None
     how = "the response itself" if width is None else f"by smooth steps, from 0.001 to 0.999 across {width:.4g}"
-    return response, how
+    return response, f"{target_name(response)}, {how}"
 
 
 def _filter_numbers(g: GraphFilter, info: FilterInfo, fit: Fit | None, what: str) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def target_name(target: Response) -> str:
 class AskedPolynomial:
     """Which Cayley polynomial a user asked for; checked when made, computed when the graph is there."""
 
-    def __init__(self, options: FilterOptions) -> None:
+    def __init__(self, options: FilterOptions, target_option: str = "--target") -> None:
         coeffs, target, zoom, order = options.coeffs, options.target, options.zoom, options.order
         if coeffs is not None and target is not None:
             raise BadInput("--coeffs and --target must not both be given")
@@ -98,7 +98,7 @@ class AskedPolynomial:
             self.own, self.description = own_polynomial(coeffs, zoom, order), "own coefficients"
         elif target is not None:
             check_fit_order(order)
-            check_target(target)
+            check_target(target, target_option)
             self.description = f"fitted to {target}"
         else:
             if zoom is None or order is None:
@@ -117,22 +117,17 @@ class AskedPolynomial:
         """Return a description with order and zoom."""
         return f"{self.description}, order {polynomial.order}, zoom {polynomial.zoom:.6g}"
 
-    def polynomial(self, L: Laplacian, seed: int) -> CayleyPolynomial:
-        """Return it, fitted over the frequencies of the graph if it is to be fitted."""
+    def fitted(self, L: Laplacian, seed: int) -> tuple[CayleyPolynomial, Fit | None]:
+        """Return it, with its fit over the frequencies of the graph if it is fitted."""
+        check_product(self.zoom if self.own is None else self.own.zoom, L.lmax)
         if self.own is not None:
-            check_product(self.own.zoom, L.lmax)
-            return self.own
+            return self.own, None
         assert self.target is not None
-        return as_cayley(fit_target(self.target, L, self.n_powers, self.zoom, seed).polynomial)
-
-
-def fit_target(text: str, L: Laplacian, order: int, zoom: float | None, seed: int) -> Fit:
-    """Return the fit of a target over the frequencies of a graph."""
-    check_product(zoom, L.lmax)
-    goal = read_target(text, L)
-    need_edges(L, "a fit")
-    with input_errors():
-        return fit_cayley(goal, order, L.lmax, zoom or "auto", graph_weight(L, "auto", seed))
+        goal = read_target(self.target, L)
+        need_edges(L, "a fit")
+        with input_errors():
+            fit = fit_cayley(goal, self.n_powers, L.lmax, self.zoom or "auto", graph_weight(L, "auto", seed))
+        return as_cayley(fit.polynomial), fit
 
 
 def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> CayleyPolynomial:

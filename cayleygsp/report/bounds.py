@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,9 @@ from cayleygsp._html import Picture, Section, Table, new_figure
 from cayleygsp._typing import FloatArray
 from cayleygsp.bounds.result import BOUND_KINDS
 from cayleygsp.bounds.series import series_tails
-from cayleygsp.filters import CayleyFilter, ConvergenceWarning
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.methods.base import filter_gain
+from cayleygsp.report.application import timed_filter
 from cayleygsp.responses.cayley import CayleyPolynomial
 
 if TYPE_CHECKING:
@@ -81,7 +80,8 @@ def bound_rows(
     r, gain = polynomial.order, filter_gain(L, polynomial)
     reference, reference_bound = None, None
     if signal is not None:
-        reference, reference_bound = _filtered(CayleyFilter(L, polynomial, tol=REFERENCE_TOL), signal)
+        reference, info, *_ = timed_filter(L, polynomial, signal, tol=REFERENCE_TOL)
+        reference_bound = float(np.max(info.error_bound))
     try:
         tails = series_tails(L, polynomial, r * (max(sweeps) + 1) + 1)[0]
     except ValueError:  # millions of terms
@@ -90,8 +90,8 @@ def bound_rows(
     for K in sweeps:
         measured = None
         if signal is not None and reference is not None:
-            g = CayleyFilter(L, polynomial, method="jacobi", n_iter=K)
-            measured = float(np.linalg.norm(_filtered(g, signal)[0] - reference) / np.linalg.norm(signal))
+            y = timed_filter(L, polynomial, signal, method="jacobi", n_iter=K)[0]
+            measured = float(np.linalg.norm(y - reference) / np.linalg.norm(signal))
         proved = {kind: bounds.jacobi_bound(L, polynomial, K, kind) for kind in BOUND_KINDS}
         rows.append(
             BoundRow(
@@ -137,14 +137,6 @@ def needs(L: Laplacian, polynomial: CayleyPolynomial, atol: float, n_iter: int) 
         degree = None
     zoom = bounds.affordable_zoom(L, polynomial, n_iter, atol)
     return Needs(atol, **sweeps, series_degree=degree, n_iter=n_iter, affordable_zoom=zoom, every_zoom=zoom == np.inf)
-
-
-def _filtered(g: CayleyFilter, signal: FloatArray) -> tuple[FloatArray, float]:
-    """Return the filtered signal and its error bound, relative to the norm of the signal, without a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        y, info = g.filter(signal, return_info=True)
-    return y, float(np.max(info.error_bound))
 
 
 def draw_bounds(rows: Sequence[BoundRow]) -> Figure:
