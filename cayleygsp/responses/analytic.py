@@ -116,7 +116,7 @@ class AnalyticResponse(ProvedResponse):
         delta, log_M = self.bounded_ellipses(lmin, lmax)
         if delta.size == 0:  # a singularity on the interval
             return np.inf
-        target = max(atol / 100, 1e-17 * self.gain_bound(lmin, lmax), 1e-300)
+        target = max(atol / 100, 1e-17 * self.gain_bound(lmin, lmax), np.finfo(np.float64).tiny)
         # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
         needed = (np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta)
         return max(float(np.ceil(np.min(needed))), 0.0)
