@@ -102,13 +102,7 @@ class FilterMethod(ABC):
 
 
 class GroupedMethod(FilterMethod):
-    """Groups of filters, each applied by a method of its own.
-
-    Parameters
-    ----------
-    groups : sequence of (sequence of int, FilterMethod)
-        The filters of each group by their numbers, which are 0, 1, … all together, and their method.
-    """
+    """Groups of filters by their numbers, which are 0, 1, … all together, each applied by a method of its own."""
 
     def __init__(self, groups: Sequence[tuple[Sequence[int], FilterMethod]]) -> None:
         self.groups = [(np.asarray(members, np.intp), method) for members, method in groups]
@@ -236,16 +230,5 @@ def weakest(certificates: Iterable[str]) -> str:
 
     "estimated" fails only if the random start of a Lanczos run holds almost nothing of the largest eigenvector, and
     then by one number, λ_max. "sampled" is weaker: a response may do anything between its samples. "none" is no bound.
-
-    Parameters
-    ----------
-    certificates : iterable of {"proved", "estimated", "sampled", "none"}
-        Those of the parts.
-
-    Examples
-    --------
-    >>> from cayleygsp.methods.base import weakest
-    >>> weakest(["proved", "estimated"]), weakest(["sampled", "estimated"]), weakest([])
-    ('estimated', 'sampled', 'proved')
     """
     return max(certificates, key=_CERTIFICATES.index, default="proved")

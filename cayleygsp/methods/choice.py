@@ -161,27 +161,9 @@ class Chosen(NamedTuple):
 class Choice:
     """The method of a filter or of a bank; where it is "auto", one for each size of blocks of signals.
 
-    What was prepared for one size serves the others, and the same size gets the same method again.
-
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    responses : sequence of Response
-        One filter, or those of a bank.
-    method : str
-        The user's word.
-    tol : float or None
-        Error allowed to each filter, relative to its gain.
-    n_iter, normalize
-        Of Jacobi.
-    best_effort : bool
-        Take the best series, with its error, where no method is expected to reach the tolerance, instead of refusing.
-
-    Attributes
-    ----------
-    gains : numpy.ndarray
-        Of each filter.
+    What was prepared for one size serves the others, and the same size gets the same method again. The error allowed to
+    each filter, ``tol``, is relative to its gain; ``n_iter`` and ``normalize`` are for Jacobi. With ``best_effort`` the
+    best series is taken, with its error, where no method is expected to reach the tolerance, instead of refusing.
     """
 
     def __init__(
@@ -219,8 +201,7 @@ class Choice:
         if not self._is_possible():
             if not self.best_effort:
                 raise ValueError(_NO_METHOD)
-            series = prepare(self.laplacian, "chebyshev", self.responses, self.tol)
-            self._only = _chosen(series, _BEST_SERIES)
+            self._only = _chosen(prepare(self.laplacian, "chebyshev", self.responses, self.tol), _BEST_SERIES)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep what was decided, and leave behind what was prepared."""
@@ -252,9 +233,8 @@ class Choice:
     @cached_property
     def degrees(self) -> list[float]:
         """The degree that each series is expected to have."""
-        L, tol = self.laplacian, self.tol
         pairs = zip(self.responses, self.gains.tolist(), strict=True)
-        return [expected_degree(L, g, gain, tol) for g, gain in pairs]
+        return [expected_degree(self.laplacian, g, gain, self.tol) for g, gain in pairs]
 
     def _is_possible(self) -> bool:
         """Return whether there is a way for each filter; solves with hΔ + iI always are one."""
@@ -289,17 +269,16 @@ class Choice:
             if key not in self._decisions:
                 self._decisions[key] = Decision(self, n_signals).make()
             plan, reason = self._decisions[key]
-            parts = [(members, self.part((way, members))) for way, members in plan]
+            parts = [(members, self.part(way, members)) for way, members in plan]
             self._chosen[key] = _chosen(parts[0][1] if len(parts) == 1 else GroupedMethod(parts), reason)
         return self._chosen[key]
 
-    def part(self, part: Part) -> FilterMethod:
+    def part(self, way: str, members: tuple[int, ...]) -> FilterMethod:
         """Return a way for some filters, prepared once."""
-        if part not in self.prepared:
-            way, members = part
+        if (way, members) not in self.prepared:
             responses, gains = [self.responses[i] for i in members], self.gains[list(members)]
-            self.prepared[part] = prepare(self.laplacian, way, responses, self.tol, gains)
-        return self.prepared[part]
+            self.prepared[way, members] = prepare(self.laplacian, way, responses, self.tol, gains)
+        return self.prepared[way, members]
 
 
 def _chosen(method: FilterMethod, reason: str) -> Chosen:
@@ -417,7 +396,7 @@ class Decision:
     def tried(self, way: str, members: tuple[int, ...]) -> FilterMethod | None:
         """Return a way for some filters; None, and it is not tried again, if it cannot be prepared."""
         try:
-            return self.choice.part((way, members))
+            return self.choice.part(way, members)
         except SingularSystemError:
             for i in members:
                 self.choice.singular[i].add(way)

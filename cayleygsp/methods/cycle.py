@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -18,8 +18,7 @@ _MOST_LEVELS = 20
 _LEAST_GAIN = 0.9
 
 
-@dataclass(frozen=True, eq=False)
-class AggregationLevel:
+class AggregationLevel(NamedTuple):
     """A matrix, and the prolongator from the level below it; the last level has none."""
 
     A: sparse.csr_matrix
@@ -27,18 +26,11 @@ class AggregationLevel:
 
 
 def aggregation_levels(A: sparse.csr_matrix, n_coarsest: int) -> list[AggregationLevel]:
-    r"""Return the levels, the finest first.
+    r"""Return the levels, the finest first, until one has no more than ``n_coarsest`` vertices.
 
     Vertices are put together with their neighbours by pyamg's standard aggregation; the prolongator of the near-kernel,
     constants on the finest level, is smoothed by one Jacobi step, damped in every row by the sum of its absolute
-    entries, which bounds the spectrum.
-
-    Parameters
-    ----------
-    A : scipy.sparse.csr_matrix, shape (n, n)
-        Symmetric positive definite, with indices of 32 bits.
-    n_coarsest : int
-        Vertices of a level that needs none below it.
+    entries, which bounds the spectrum. The matrix is symmetric positive definite, with indices of 32 bits.
     """
     from pyamg.aggregation.aggregate import standard_aggregation
     from pyamg.strength import symmetric_strength_of_connection
@@ -69,36 +61,22 @@ _COARSEST = 200
 _SMOOTHING_STEPS = 2
 
 
-@dataclass(frozen=True, eq=False)
-class _Level:
-    """One level: its matrix, the way up and down, and the damped inverse of its diagonal."""
-
-    A: sparse.csr_array
-    P: sparse.csr_array
-    R: sparse.csr_array
-    smoother: FloatArray
-
-
 class BlockCycle:
     """One V-cycle of smoothed aggregation for a symmetric positive definite matrix, on all columns of a block at once.
 
-    Parameters
-    ----------
-    A : scipy.sparse.csr_array, shape (n, n)
-        An M-matrix, such as a Laplacian plus a positive multiple of the identity.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the coarsest matrix is not positive definite: the multiple of the identity was lost in rounding.
+    The matrix is an M-matrix, such as a Laplacian plus a positive multiple of the identity. Raises
+    :class:`numpy.linalg.LinAlgError` if the coarsest is not positive definite: the multiple was lost in rounding.
     """
 
     def __init__(self, A: sparse.csr_array) -> None:
         matrix = sparse.csr_matrix(A)
         matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         levels = aggregation_levels(matrix, _COARSEST)
-        self._levels = [_level(one) for one in levels[:-1]]
-        self._coarse = _inverse(levels[-1].A.toarray())
+        # of each level its matrix, the ways up and down, and the damped inverse of its diagonal
+        self._levels = [
+            (sparse.csr_array(A), sparse.csr_array(P), sparse.csr_array(P.T), _smoother(A)) for A, P in levels[:-1]
+        ]
+        self._coarse = _inverse(levels[-1][0].toarray())
 
     def __call__(self, b: Array) -> Array:
         """Return an approximate solution for every column of a real block."""
@@ -107,23 +85,21 @@ class BlockCycle:
     def _cycle(self, k: int, b: Array) -> Array:
         if k == len(self._levels):
             return self._coarse @ b
-        level = self._levels[k]
-        x = level.smoother * b
+        A, P, R, smoother = self._levels[k]
+        x = smoother * b
         for _ in range(_SMOOTHING_STEPS - 1):
-            x += level.smoother * (b - level.A @ x)
-        x += level.P @ self._cycle(k + 1, level.R @ (b - level.A @ x))
+            x += smoother * (b - A @ x)
+        x += P @ self._cycle(k + 1, R @ (b - A @ x))
         for _ in range(_SMOOTHING_STEPS):
-            x += level.smoother * (b - level.A @ x)
+            x += smoother * (b - A @ x)
         return x
 
 
-def _level(level: AggregationLevel) -> _Level:
-    A = sparse.csr_array(level.A)
+def _smoother(A: sparse.csr_matrix) -> FloatArray:
+    """Return the inverse of the diagonal, damped by 4/3 over Gershgorin's bound of the spectrum of D^{-1} A."""
     d = A.diagonal()
-    # Gershgorin's bound of the spectrum of D^{-1} A; 4/3 over it is the classical damping
     radius = float((abs(A) @ np.ones(A.shape[0]) / d).max())
-    P = sparse.csr_array(level.P)
-    return _Level(A, P, sparse.csr_array(P.T), (4 / 3 / radius / d)[:, None])
+    return (_DAMPING / radius / d)[:, None]
 
 
 def _inverse(A: FloatArray) -> sparse.csr_array:

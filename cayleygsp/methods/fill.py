@@ -29,14 +29,8 @@ _LEAST_WORK = 1e7
 class Elimination:
     """An order of elimination with few new entries, and what is left of the matrix by it.
 
-    Attributes
-    ----------
-    order : numpy.ndarray, shape (n,)
-        Which vertex is eliminated at each step.
-    n_entries : float
-        Entries of the factor below its diagonal: exact, or at most as many where vertices have very many neighbours.
-    work : float
-        The sum of the squared lengths of its columns.
+    ``n_entries`` of the factor stand below its diagonal: exact, or at most as many where vertices have very many
+    neighbours. ``work`` is the sum of the squared lengths of its columns.
     """
 
     order: IntArray
@@ -60,12 +54,7 @@ _eliminations: WeakKeyDictionary[Laplacian, tuple[float, Elimination | None]] = 
 def elimination(L: Laplacian, max_work: float = np.inf) -> Elimination | None:
     """Return an order by approximate minimum degrees, None if its work exceeds what is worth; looked for once.
 
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    max_work : float
-        Where to stop. More than memory has room for is never looked at.
+    More than memory has room for is never looked at.
     """
     looked, order = _eliminations.get(L, (0.0, None))
     max_work = max(max_work, _LEAST_WORK)
@@ -100,12 +89,7 @@ def _find_elimination(L: Laplacian, max_work: float, max_entries: float) -> Elim
 def factorisation_cost(L: Laplacian, worth: float = np.inf) -> FactorisationCost:
     r"""Predict the cost of factoring :math:`h\Delta + iI` from the entries that its factors will have.
 
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    worth : float
-        Seconds beyond which nobody is interested; entries are not counted further then.
+    Entries are not counted further where it would take more than ``worth`` seconds.
     """
     n = L.n_vertices
     order = elimination(L, worth / _SECONDS_PER_WORK)
@@ -125,13 +109,7 @@ def cost_of_entries(n: int, n_entries: float, work: float) -> FactorisationCost:
 
 
 def check_factorisation(L: Laplacian) -> None:
-    """Reject a factorisation that would not fit into memory, before it starts.
-
-    Raises
-    ------
-    MemoryError
-        With what it would take and what to use instead.
-    """
+    """Raise MemoryError before a factorisation that would not fit, with what it would take and what to use instead."""
     cost, available = factorisation_cost(L), available_memory()
     if available is not None and cost.n_bytes > available:
         needs = f"{format_bytes(cost.n_bytes)}" if np.isfinite(cost.n_bytes) else f"more than {format_bytes(available)}"

@@ -26,18 +26,8 @@ class JacobiMethod(FilterMethod):
     :math:`J = I - E^{-1}(h\Delta + iI)`. The start vector is one application already, so that what is left after
     K sweeps is :math:`J^{K+1}`. All products are of the real Laplacian with real and imaginary parts together.
 
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    p : CayleyPolynomial
-        The response.
-    n_iter : int
-        Sweeps K ≥ 0 for each power.
-    normalize : bool
-        Rescale every y_j to the norm of the signal, as the paper suggests. The filter is then no longer linear.
-    gains : numpy.ndarray, optional
-        The gain, where that is known already.
+    With ``normalize`` every y_j is rescaled to the norm of the signal, as the paper suggests: the filter is then no
+    longer linear.
     """
 
     name = "jacobi"
@@ -59,6 +49,10 @@ class JacobiMethod(FilterMethod):
 
     def apply(self, f: Array, *, certify: bool) -> Applied:
         """Filter; with ``certify``, one more product per power measures the residual that it ends with."""
+        p, L, K = self.polynomial, self.laplacian, self.n_iter
+        bound: float | FloatArray = np.inf
+        if not self.normalize:
+            bound = self._bound(sweep_rounding(L, p.zoom, K, f.dtype), f.dtype)
         certify = certify or self.normalize  # then no other bound holds
         norms = column_norms(f)
         histories: list[FloatArray] = []
@@ -69,17 +63,16 @@ class JacobiMethod(FilterMethod):
             if self.normalize:
                 y *= over(norms, column_norms(y)).astype(f.dtype)
             if certify:
-                steps.append(over(self._residual(y, y_prev), norms))
+                # twice the residual of z = (y_{j-1} - y)/2i in (hΔ + iI) z = y_{j-1} bounds the error of the step
+                now, before = y.astype(np.complex128), y_prev.astype(np.complex128)
+                steps.append(over(2 * residual_norms(L, p.zoom, 1j, (before - now) / 2j, before), norms))
                 histories.append(np.array([over(r, norms) for r in history] + [steps[-1]]))
             return y
 
-        total = sum_powers(self.polynomial, f, next_power)
-        bound: float | FloatArray = self._a_priori_bound(f.dtype)
+        total = sum_powers(p, f, next_power)
         if certify:
-            measured = accumulated_error(self.polynomial, steps) + summation_floor(self.polynomial, f.dtype)
-            bound = np.minimum(measured, bound)
-        bounds = np.broadcast_to(bound, (1, f.shape[1]))
-        return Applied(total[None], bounds, self.polynomial.order * (self.n_iter + 1), tuple(histories))
+            bound = np.minimum(accumulated_error(p, steps) + summation_floor(p, f.dtype), bound)
+        return Applied(total[None], np.broadcast_to(bound, (1, f.shape[1])), p.order * (K + 1), tuple(histories))
 
     def apply_adjoint(self, f: Array, *, certify: bool) -> Applied:
         r"""Apply the transposed operator.
@@ -121,20 +114,6 @@ class JacobiMethod(FilterMethod):
 
         graph = self.laplacian.kernel_graph(dtype, reorder=False)
         return JacobiSweeps(graph, self.polynomial.zoom, self.laplacian.diagonal)
-
-    def _residual(self, y: ComplexArray, y_prev: ComplexArray) -> FloatArray:
-        r"""Bound :math:`\|(h\Delta + iI) y - (h\Delta - iI) y_{j-1}\|`, which bounds the error of the step.
-
-        It is twice the residual of :math:`z = (y_{j-1} - y)/2i` in :math:`(h\Delta + iI) z = y_{j-1}`.
-        """
-        y, y_prev = y.astype(np.complex128), y_prev.astype(np.complex128)
-        return 2 * residual_norms(self.laplacian, self.polynomial.zoom, 1j, (y_prev - y) / 2j, y_prev)
-
-    def _a_priori_bound(self, dtype: Any) -> float:
-        """Return the sharp bound of the scheme, with a floor for the rounding of every sweep."""
-        if self.normalize:
-            return np.inf
-        return self._bound(sweep_rounding(self.laplacian, self.polynomial.zoom, self.n_iter, dtype), dtype)
 
     def _bound(self, rounding: float, dtype: Any) -> float:
         """Return the sharp bound, which transposition does not change, with what rounding adds to the contraction."""

@@ -84,11 +84,11 @@ class ChebyshevMethod(FilterMethod):
         for row, series in zip(self.coeffs, self.series, strict=True):
             row[: series.degree + 1] = series.coeffs
         self._error_bounds: dict[Any, FloatArray] = {}
-        self._working_dtypes: dict[Any, Any] = {}
+        self._working_dtypes: dict[Any, Any] = {np.dtype(np.float64): np.dtype(np.float64)}
         self._certify(L, responses)
 
     def _certify(self, L: Laplacian, responses: Sequence[Response]) -> None:
-        """Return what the bounds rest on."""
+        """Note what the bounds rest on."""
         reached = self._spectrum[1] <= self.series[0].lmax or all(_is_polynomial(g) for g in responses)
         sure = self.series[0].lmax >= L.lmax_bound or (L.has_eigenbasis and reached)
         self.certificate = weakest([*(series.certificate for series in self.series), "proved" if sure else "estimated"])
@@ -140,22 +140,21 @@ class ChebyshevMethod(FilterMethod):
             error = max(error, seen * (1 + _SEEN_ROUNDING))
         return series if error == series.error else replace(series, error=error)
 
-    def _floor(self, series: ChebyshevSeries, dtype: Any) -> float:
-        return _recurrence_rounding(series, self.laplacian.rounding_norm, dtype, self._spectrum)
-
     def error_bounds(self, dtype: Any) -> FloatArray:
         """Return the error of each filter, relative to the signal, when computed in the given precision."""
         key = np.dtype(dtype)
         if key not in self._error_bounds:
-            self._error_bounds[key] = self._bound_errors(key)
+            # the stored matrix may leave the interval by some units of rounding, beyond which T_k grows by k² of them
+            norm = self.laplacian.rounding_norm
+            leak = 2 * unit_roundoff(np.float64) * (4 * norm / self.lmax if self.lmax else 0.0)
+            self._error_bounds[key] = np.array(
+                [
+                    series.error * (1 + leak * series.degree**2)
+                    + _recurrence_rounding(series, norm, key, self._spectrum)
+                    for series in self.series
+                ]
+            )
         return self._error_bounds[key]
-
-    def _bound_errors(self, dtype: Any) -> FloatArray:
-        # the stored matrix may leave the interval by some units of rounding, beyond which T_k grows by k² of them
-        leak = 2 * unit_roundoff(np.float64) * (4 * self.laplacian.rounding_norm / self.lmax if self.lmax else 0.0)
-        return np.array(
-            [series.error * (1 + leak * series.degree**2) + self._floor(series, dtype) for series in self.series]
-        )
 
     def expected_errors(self) -> FloatArray:
         """Return the bounds in double precision."""
@@ -164,19 +163,13 @@ class ChebyshevMethod(FilterMethod):
     def working_dtype(self, dtype: Any) -> Any:
         """Single precision only where it keeps the tolerance, and matrix and coefficients are in its range."""
         key = np.dtype(dtype)
-        if key == np.float64:
-            return key
         if key not in self._working_dtypes:
-            self._working_dtypes[key] = np.dtype(self._find_working_dtype(key))
+            sizes = (self.laplacian.lmax, self.lmax, float(np.abs(self.coeffs).max()))
+            keeps = within_single_range(*sizes) and (
+                self.tol is None or bool((self.error_bounds(key) <= self.tol * self.gains).all())
+            )
+            self._working_dtypes[key] = key if keeps else np.dtype(np.float64)
         return self._working_dtypes[key]
-
-    def _find_working_dtype(self, dtype: Any) -> Any:
-        sizes = (self.laplacian.lmax, self.lmax, float(np.abs(self.coeffs).max()))
-        if not within_single_range(*sizes):
-            return np.float64
-        if self.tol is None or (self.error_bounds(dtype) <= self.tol * self.gains).all():
-            return dtype
-        return np.float64
 
     def sample_seconds(self, n_signals: int) -> float | None:
         """Time some degrees of the recurrence, if there are many more."""

@@ -44,23 +44,8 @@ def block_cg(
     For a real positive definite A these are conjugate gradients, for a complex symmetric one COCG (van der Vorst and
     Melissen, 1990): the same recurrence with the bilinear form :math:`x^\top y` in place of the inner product.
 
-    Parameters
-    ----------
-    A, M : callable
-        The operator and a real symmetric preconditioner, on blocks.
-    b : ndarray, shape (n, m)
-        Right-hand sides.
-    atol : ndarray, shape (m,)
-        Residual norms to reach.
-    max_iterations : int
-        The most iterations.
-
-    Returns
-    -------
-    x : ndarray, shape (n, m)
-        The iterates with the smallest residuals.
-    residuals : ndarray, shape (n_iterations + 1, m)
-        Residual norms, the start's first.
+    A and a real symmetric preconditioner M are applied to blocks. The iterates with the smallest residuals are
+    returned, and the residual norms, the start's first, until they reach ``atol``, one for each column.
     """
     x, r = np.zeros_like(b), b.copy()
     norms = np.linalg.norm(r, axis=0)
@@ -87,14 +72,9 @@ def block_cg(
 
 
 def expected_iterations(largest: float, tol: float) -> float:
-    """Return about how many iterations a solve behind a multigrid cycle takes.
+    """Return about how many iterations a solve behind a multigrid cycle takes, for an error of ``tol`` of the filter.
 
-    Parameters
-    ----------
-    largest : float
-        Largest eigenvalue of the matrix over its shift.
-    tol : float
-        Error allowed to the filter.
+    The condition is the ``largest`` eigenvalue of the matrix over its shift.
     """
     digits = -np.log10(min(max(tol, 1e-14), 0.1))
     return float(2 + digits * (0.7 + 1.4 * min(np.log10(1 + largest), 2.0)))
@@ -146,14 +126,9 @@ class Solver(Protocol):
 class Factors:
     r"""Solves with :math:`h\Delta + zI`, by factors that are made once.
 
-    No pivots are looked for: none are needed if the matrix is definite or has a definite imaginary part.
-
-    Raises
-    ------
-    MemoryError
-        If the factors would not fit, before any work.
-    numpy.linalg.LinAlgError
-        If z is lost in rounding, and the matrix singular.
+    No pivots are looked for: none are needed if the matrix is definite or has a definite imaginary part. Raises
+    MemoryError if they would not fit, before any work, and :class:`numpy.linalg.LinAlgError` if z is lost in rounding,
+    and the matrix singular.
     """
 
     name = "exact"
@@ -226,21 +201,8 @@ class ConjugateGradients:
 class SolveMethod(FilterMethod):
     """One response by solves with hΔ + zI; the residual of every solve is measured anew at its end.
 
-    Parameters
-    ----------
-    L : Laplacian
-        The graph.
-    response : Response
-        The response.
-    solver : type of Solver
-        :class:`Factors` or :class:`ConjugateGradients`. What solvers have prepared is not pickled: they are made again
-        on arrival.
-    systems : sequence of System
-        What is solved with.
-    tol : float or None
-        Error allowed, relative to the gain.
-    gains : numpy.ndarray, optional
-        The gain, where that is known already.
+    The error allowed, ``tol``, is relative to the gain. What solvers have prepared is not pickled: they are made again
+    on arrival.
     """
 
     def __init__(
