@@ -124,13 +124,3 @@ def eigenbasis_cost(L: Laplacian, n_filters: int = 1) -> Cost:
     if n > EIGENBASIS_VERTICES or (needed > _LITTLE_MEMORY and not fits(needed, available_memory())):
         return IMPOSSIBLE
     return Cost(_BUSY * eigenbasis_seconds(n), *applied)
-
-
-def exact_seconds(L: Laplacian, *, with_factorisation: bool) -> float:
-    """Predict the time of preparing and applying the exact filter to one signal; infinite if it would not fit."""
-    if L.has_eigenbasis or L.n_vertices <= EIGENBASIS_VERTICES or not with_factorisation:
-        n = L.n_vertices
-        possible = L.has_eigenbasis or fits(eigenbasis_bytes(n), available_memory())
-        return (0.0 if L.has_eigenbasis else eigenbasis_seconds(n)) + 1e-9 * n**2 if possible else np.inf
-    cost = factorisation_cost(L)
-    return cost.seconds + cost.solve_seconds if fits(cost.n_bytes, available_memory()) else np.inf
