@@ -24,7 +24,7 @@ import numpy as np
 
 from cayleygsp._typing import ArrayLike, ComplexArray, FloatArray
 from cayleygsp.design.problem import Problem, interval_quadrature
-from cayleygsp.design.target import Piece, Target
+from cayleygsp.design.target import SmoothPiece, Target
 from cayleygsp.responses.cayley import CayleyPolynomial
 from cayleygsp.responses.chebyshev import ChebyshevPolynomial
 from cayleygsp.responses.series import Certificate
@@ -140,10 +140,10 @@ def largest_distance(wave: Wave, problem: Problem) -> tuple[float, Certificate]:
 
 def largest_response(wave: Wave, lmax: float) -> float:
     """Return an upper bound of the absolute response over [0, lmax]."""
-    return _over_pieces(wave, None, [Piece(0.0, lmax, 0.0)])
+    return _over_pieces(wave, None, [SmoothPiece(0.0, lmax, 0.0)])
 
 
-def _over_pieces(wave: Wave, target: Target | None, pieces: Sequence[Piece]) -> float:
+def _over_pieces(wave: Wave, target: Target | None, pieces: Sequence[SmoothPiece]) -> float:
     """Return a bound over intervals on each of which the target is smooth."""
     seen, bound = 0.0, 0.0
     floor = 4 * wave.rounding
@@ -171,7 +171,7 @@ def _over_pieces(wave: Wave, target: Target | None, pieces: Sequence[Piece]) -> 
 
 
 def _cell_bounds(
-    wave: Wave, target: Target | None, piece: Piece, left: FloatArray, right: FloatArray
+    wave: Wave, target: Target | None, piece: SmoothPiece, left: FloatArray, right: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the distance in the middle of intervals of the angle, and an upper bound on all of each."""
     middle, d = (left + right) / 2, (right - left) / 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -379,18 +380,14 @@ def least_order(
     if max_order is not None:
         last = min(check_integer(max_order, "max_order", at_least=1), last)
     mu = ridge if ridge is not None else DEFAULT_RIDGE if family == "cayley" else 0.0
-
-    def fit_of(r: int) -> Fit:
-        if family == "cayley":
-            return fit_cayley(target, r, lmax, "auto", weight, real_coeffs=real_coeffs, ridge=mu, norm="minimax")
-        return fit_chebyshev(target, r, lmax, weight, ridge=mu, norm="minimax")
+    fit_of = partial(fit_cayley, real_coeffs=real_coeffs) if family == "cayley" else fit_chebyshev
 
     def enough(r: int) -> bool:
         return _solve_chebyshev(target, r, lmax, weight, mu, "minimax", error)[0].error <= error
 
     # the points of a fit may be within the error, and a frequency between them not
     for r in range(1 if family == "cayley" else _first(enough, last), last + 1):
-        fit = fit_of(r)
+        fit = fit_of(target, r, lmax, weight=weight, ridge=mu, norm="minimax")
         if fit.residual_max <= error:
             return fit
     raise ValueError(

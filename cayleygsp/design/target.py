@@ -89,7 +89,7 @@ def _read_number(word: str, text: str, parameter: str, lmax: float | None) -> fl
     return number / unit if parameter in _INVERSE else number * unit
 
 
-class Piece(NamedTuple):
+class SmoothPiece(NamedTuple):
     """An interval of frequencies, its ends included, on which a target is smooth; its value if it is constant there."""
 
     low: float
@@ -142,13 +142,13 @@ class Target:
         free = [np.abs(lam - place) < self._half for place, _ in self.jumps]
         return 1.0 - np.any(free, axis=0) if free else np.ones(lam.shape)
 
-    def pieces(self, lmax: float) -> list[Piece]:
+    def pieces(self, lmax: float) -> list[SmoothPiece]:
         """Return intervals that cover [0, lmax] but for transition bands, smooth on each; none if unknown."""
         if not self.jumps:
-            return [Piece(0.0, lmax)] if self.is_known else []
+            return [SmoothPiece(0.0, lmax)] if self.is_known else []
         pieces, low, value = [], 0.0, self._first_value
         for place, way in (*self.jumps, (np.inf, 0)):
-            pieces.append(Piece(low, min(place - self._half, lmax), value))
+            pieces.append(SmoothPiece(low, min(place - self._half, lmax), value))
             low, value = place + self._half, value + way
         # a piece of one frequency is one if it has the value: a sharp step has one of two at its cutoff
         return [p for p in pieces if p.low < p.high or (p.low == p.high and self(p.low) == p.value)]

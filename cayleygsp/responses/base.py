@@ -230,22 +230,7 @@ class _Combination(Response):
 
 
 class SumResponse(_Combination):
-    r"""A linear combination :math:`\sum_i w_i g_i` of responses: what ``g + h``, ``g - h`` and ``2 * g`` give.
-
-    Parameters
-    ----------
-    parts : sequence of Response
-        The :math:`g_i`.
-    weights : sequence of float
-        The :math:`w_i`, finite.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> g = 2 * cg.responses.Heat(1.0) - cg.responses.Heat(3.0)
-    >>> float(g(0.0)), g.certificate
-    (1.0, 'proved')
-    """
+    r"""A linear combination :math:`\sum_i w_i g_i` of responses: what ``g + h``, ``g - h`` and ``2 * g`` give."""
 
     def __init__(self, parts: Sequence[Response], weights: Sequence[float]) -> None:
         # equal parts are one, and sums among them are taken apart
@@ -316,20 +301,7 @@ class SumResponse(_Combination):
 
 
 class ProductResponse(_Combination):
-    r"""A product :math:`\prod_i g_i` of responses, filters one after the other: what ``g * h`` and ``g ** 2`` give.
-
-    Parameters
-    ----------
-    parts : sequence of Response
-        The :math:`g_i`.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> g = cg.responses.Tikhonov(1.0) ** 2
-    >>> float(g(1.0)), g.certificate
-    (0.25, 'proved')
-    """
+    r"""A product :math:`\prod_i g_i` of responses, filters one after the other: what ``g * h`` and ``g ** 2`` give."""
 
     def __init__(self, parts: Sequence[Response]) -> None:
         self._combine(parts, is_zero=any(g.is_zero for g in parts))

@@ -172,13 +172,7 @@ class CayleyPolynomial(AnalyticResponse):
 
 
 def as_cayley(polynomial: Any, name: str = "polynomial") -> CayleyPolynomial:
-    """Return a response's form as a Cayley polynomial.
-
-    Raises
-    ------
-    TypeError
-        If it has none.
-    """
+    """Return a response's form as a Cayley polynomial; errors call it by its ``name``."""
     form = polynomial.cayley_form if isinstance(polynomial, Response) else None
     if form is None:
         raise TypeError(f"`{name}` must be a CayleyPolynomial, got {type(polynomial).__name__}")

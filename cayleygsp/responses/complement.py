@@ -27,20 +27,7 @@ _POINTS_PER_DEGREE = 256
 class ComplementResponse(ExpandedResponse):
     r"""The response :math:`\sqrt{b - \sum_i g_i^2}`, which makes a tight frame of the :math:`g_i`.
 
-    Parameters
-    ----------
-    parts : sequence of Response
-        The :math:`g_i`.
-    bound : float
-        b, larger than the sum of the squares at every frequency that is asked for.
-
-    Examples
-    --------
-    >>> import cayleygsp as cg
-    >>> from cayleygsp.responses.complement import ComplementResponse
-    >>> g = ComplementResponse([cg.responses.Heat(1.0)], bound=1.25)
-    >>> float(g(0.0)), g.certificate
-    (0.5, 'proved')
+    b must be larger than the sum of the squares at every frequency that is asked for.
     """
 
     def __init__(self, parts: Sequence[Response], bound: float) -> None:

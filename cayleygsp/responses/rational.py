@@ -217,16 +217,7 @@ class Rational(AnalyticResponse):
 
 
 class RationalApproximation(Rational):
-    """A function, applied through the partial fractions of :meth:`Rational.approximate`.
-
-    Parameters
-    ----------
-    function : Response
-        What it stands for.
-    low, high : float
-        The interval on which they were compared; graphs with a spectrum that may reach beyond are refused.
-    fit : PartialFractions
-        The poles off the interval.
+    """A function, applied through the partial fractions of :meth:`Rational.approximate` fitted on an interval.
 
     Attributes
     ----------

@@ -46,13 +46,21 @@ def is_there(module: str) -> bool:
         return False
 
 
-def documented_above(module: str) -> set[str]:
-    """Return the names of a module that the package itself exports too: they have their pages there."""
-    package, loaded = import_module("cayleygsp"), import_module(module)
-    if loaded is package:
-        return set()
-    shared = set(package.__all__) & set(getattr(loaded, "__all__", []))
-    return {name for name in shared if getattr(package, name) is getattr(loaded, name)}
+def documented_above(module: str) -> dict[str, str]:
+    """Return the names that the package, or the module that defines them, exports too, with where their pages are."""
+    loaded, above = import_module(module), {}
+    for name in getattr(loaded, "__all__", []) if module != "cayleygsp" else []:
+        value = getattr(loaded, name)
+        defined = [other for other in MODULES if getattr(value, "__module__", "").startswith(f"{other}.")]
+        homes = [other for other in defined if other != module and is_exported(other, name, value)]
+        above |= {name: f"{homes[0]}.{name}"} if homes else {}
+    return above
+
+
+def is_exported(module: str, name: str, value: Any) -> bool:
+    """Return whether a module exports this value under this name."""
+    loaded = import_module(module)
+    return name in getattr(loaded, "__all__", []) and getattr(loaded, name) is value
 
 
 def public_names(module: str) -> dict[str, list[str]]:
@@ -100,7 +108,7 @@ def module_page(module: str, title: str) -> str:
         lines += [kind, "-" * len(kind), "", ".. autosummary::", "   :toctree: names", ""]
         lines += [f"   {name}" for name in names] + [""]
     if documented_above(module):
-        links = ", ".join(f":obj:`cayleygsp.{name}`" for name in sorted(documented_above(module)))
+        links = ", ".join(f":obj:`{name}`" for name in sorted(documented_above(module).values()))
         lines += [f"Also here: {links}.", ""]
     return "\n".join(lines)
 
