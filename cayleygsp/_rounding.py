@@ -19,11 +19,6 @@ def unit_roundoff(dtype: Any) -> float:
 def rounded_up(ratio: Number, longest_row: int) -> Number:
     """Return ratios of Collatz and Wielandt, (Qx)_i / x_i, with what rounding may have taken from them.
 
-    Parameters
-    ----------
-    ratio : float or numpy.ndarray
-        As they were computed in double precision from entries that are not negative.
-    longest_row : int
-        The most entries of a row.
+    They are of double precision, from entries that are not negative, ``longest_row`` in a row at most.
     """
     return ratio * (1 + (longest_row + 8) * float(np.finfo(np.float64).eps))

@@ -206,8 +206,14 @@ def coarsen(graph: GraphLike, levels: int = 4, rng: np.random.Generator | int | 
         raise ValueError("`graph` must have a finite sum of weights: it overflows, scale them down")
     name = graph.name if isinstance(graph, Graph) else ""
     matrices, clusters = coarsen_all(W, levels, np.random.default_rng(rng))
-    _check_memory(matrices[-1].shape[0], levels)
-    orders = [np.arange(matrices[-1].shape[0])]
+    n_coarsest = matrices[-1].shape[0]
+    needed, available = 2 * _BYTES_PER_VERTEX * n_coarsest << levels, available_memory()
+    if available is not None and needed > available:
+        raise MemoryError(
+            f"{levels} levels end at {n_coarsest} vertices, so level 0 has {n_coarsest << levels} with the fake ones, "
+            f"which needs {format_bytes(needed)} and {format_bytes(available)} are available; take fewer `levels`"
+        )
+    orders = [np.arange(n_coarsest)]
     for cluster in reversed(clusters):
         orders.insert(0, _order_of_children(cluster, orders[0]))
     graphs = tuple(
@@ -225,15 +231,6 @@ def _check_first_axis(signals: ArrayLike, n: int) -> Array:
     if f.ndim == 0 or f.shape[0] != n:
         raise ValueError(f"`signals` must have shape ({n}, ...), got {f.shape}")
     return f
-
-
-def _check_memory(n_coarsest: int, levels: int) -> None:
-    needed, available = 2 * _BYTES_PER_VERTEX * n_coarsest << levels, available_memory()
-    if available is not None and needed > available:
-        raise MemoryError(
-            f"{levels} levels end at {n_coarsest} vertices, so level 0 has {n_coarsest << levels} with the fake ones, "
-            f"which needs {format_bytes(needed)} and {format_bytes(available)} are available; take fewer `levels`"
-        )
 
 
 def coarsen_all(

@@ -92,11 +92,6 @@ class SpectralDensity:
         return self.probe_moments.shape[1] - 1
 
     @property
-    def moments(self) -> FloatArray:
-        """The mean over the probes, shape (M + 1,)."""
-        return self.probe_moments.mean(axis=0)
-
-    @property
     def zero_share(self) -> float:
         """The share of eigenvalues that are 0, exactly."""
         return self.n_zero / self.n_vertices
@@ -104,12 +99,7 @@ class SpectralDensity:
     def pdf(self, eigenvalues: ArrayLike) -> FloatArray:
         """Return the smooth density of the positive frequencies, per unit; the share of zeros is not in it.
 
-        It is zero outside [0, lmax] and infinite at the very ends.
-
-        Parameters
-        ----------
-        eigenvalues : array_like
-            Frequencies, of any shape.
+        Frequencies may have any shape, here and below. It is zero outside [0, lmax] and infinite at the very ends.
         """
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         inside = (lam >= 0) & (lam <= self.lmax)
@@ -128,11 +118,6 @@ class SpectralDensity:
 
         Counted where they are known. Else the zeros are counted, and the share of the positive ones is estimated, see
         :meth:`standard_error`.
-
-        Parameters
-        ----------
-        eigenvalues : array_like
-            Frequencies, of any shape.
         """
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         if self.exact:
@@ -148,11 +133,6 @@ class SpectralDensity:
 
         It is the spread of the probes over the root of their number, and falls like that root. The smoothing, which
         no number of probes removes, is not in it.
-
-        Parameters
-        ----------
-        eigenvalues : array_like
-            Frequencies, of any shape.
         """
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         if self.exact:

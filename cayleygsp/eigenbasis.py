@@ -64,24 +64,11 @@ def warn_if_long(what: str, seconds: float, n_bytes: float) -> None:
 
 
 def compute_eigenbasis(L: sparse.csr_array, rounding_norm: float, lowest: float, highest: float) -> Eigenbasis:
-    """Decompose the dense Laplacian and measure the residual of the result.
+    """Decompose a symmetric matrix and measure the residual; raise MemoryError before any work if it would not fit.
 
     Eigenvalues that rounding puts beyond certain ends of the spectrum are moved to them: a response may have a pole
     there. No true eigenvalue lies beyond, so that none is farther away, and the bounds of the residuals hold as before.
-
-    Parameters
-    ----------
-    L : sparse.csr_array
-        A symmetric matrix.
-    rounding_norm : float
-        A product with it is wrong by at most this times the unit roundoff, relative to the vector's norm.
-    lowest, highest : float
-        Certain ends of the spectrum.
-
-    Raises
-    ------
-    MemoryError
-        Before any work, if the dense arrays would not fit.
+    A product is wrong by at most ``rounding_norm`` times the unit roundoff, relative to the vector's norm.
     """
     n = L.shape[0]
     needed, available = eigenbasis_bytes(n), available_memory()

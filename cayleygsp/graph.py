@@ -65,8 +65,13 @@ class Graph:
         if not isinstance(self.name, str):
             raise TypeError(f"`name` must be a string, got {self.name!r}")
         object.__setattr__(self, "W", as_adjacency(self.W, name="W"))
-        object.__setattr__(self, "coords", _checked_coords(self.coords, self.n_vertices))
-        object.__setattr__(self, "labels", _checked_labels(self.labels, self.n_vertices))
+        if self.coords is not None:
+            object.__setattr__(self, "coords", _checked_coords(self.coords, self.n_vertices))
+        if self.labels is not None:
+            labels = np.array(self.labels)
+            if labels.shape != (self.n_vertices,):
+                raise ValueError(f"`labels` must have shape ({self.n_vertices},), got {labels.shape}")
+            object.__setattr__(self, "labels", labels)
 
     @classmethod
     def from_directed(
@@ -310,7 +315,16 @@ def _canonical_csr(matrix: Any, name: str) -> sparse.csr_array:
     """Return a copy as CSR in double precision: sorted, without duplicates or stored zeros."""
     # In double precision before duplicates are summed: sums of booleans or of 8-bit numbers go wrong.
     copy = matrix.astype(np.float64)
-    _check_indices(copy, name)
+    if hasattr(copy, "check_format"):  # index arrays that point outside: scipy looks for them only when asked
+        try:
+            copy.check_format(full_check=True)
+            # Without entries scipy does not look at this, and reads outside of its arrays afterwards.
+            if (np.diff(copy.indptr) < 0).any():
+                raise ValueError("indptr must be a non-decreasing sequence")
+        except ValueError as error:
+            raise ValueError(
+                f"`{name}` must be a valid {copy.format} matrix, got index arrays that do not fit: {error}"
+            ) from None
     W = sparse.csr_array(copy)
     W.sum_duplicates()
     W.eliminate_zeros()
@@ -318,21 +332,6 @@ def _canonical_csr(matrix: Any, name: str) -> sparse.csr_array:
         W.indices = W.indices.astype(np.int32, copy=False)
         W.indptr = W.indptr.astype(np.int32, copy=False)
     return W
-
-
-def _check_indices(matrix: Any, name: str) -> None:
-    """Reject compressed matrices whose index arrays point outside; scipy checks them only when asked."""
-    if not hasattr(matrix, "check_format"):
-        return
-    try:
-        matrix.check_format(full_check=True)
-        # Without entries scipy does not look at this, and reads outside of its arrays afterwards.
-        if (np.diff(matrix.indptr) < 0).any():
-            raise ValueError("indptr must be a non-decreasing sequence")
-    except ValueError as error:
-        raise ValueError(
-            f"`{name}` must be a valid {matrix.format} matrix, got index arrays that do not fit: {error}"
-        ) from None
 
 
 def _check_weights(W: sparse.csr_array, name: str) -> None:
@@ -373,9 +372,7 @@ def _entry(W: sparse.csr_array, k: int) -> tuple[int, int, float]:
     return int(np.searchsorted(W.indptr, k, side="right")) - 1, int(W.indices[k]), float(W.data[k])
 
 
-def _checked_coords(coords: ArrayLike | None, n_vertices: int) -> FloatArray | None:
-    if coords is None:
-        return None
+def _checked_coords(coords: ArrayLike, n_vertices: int) -> FloatArray:
     array = np.asarray(coords)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"`coords` must be real numbers, got dtype {array.dtype}")
@@ -387,12 +384,3 @@ def _checked_coords(coords: ArrayLike | None, n_vertices: int) -> FloatArray | N
         i, j = map(int, bad[0])
         raise ValueError(f"`coords` must be finite, got coords[{i}, {j}] = {double[i, j]}")
     return double
-
-
-def _checked_labels(labels: ArrayLike | None, n_vertices: int) -> Array | None:
-    if labels is None:
-        return None
-    array = np.array(labels)
-    if array.shape != (n_vertices,):
-        raise ValueError(f"`labels` must have shape ({n_vertices},), got {array.shape}")
-    return array

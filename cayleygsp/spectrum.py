@@ -117,16 +117,9 @@ def bound_by_ritz(
 ) -> LanczosBound:
     """Bound the largest eigenvalue by a Lanczos run: without reorthogonalisation extreme Ritz values stay right.
 
-    Parameters
-    ----------
-    steps : iterator of tuple
-        The entries on and beside the diagonal of the tridiagonal matrix; no more are taken than are needed.
-    n_steps : int
-        The most steps to take. The run stops when the residual is 1e-4 of the Ritz value.
-    floor : float
-        A bound of what rounding does to a product with a vector of norm one.
-    at_least, at_most : float
-        Bounds of the eigenvalue that are known already.
+    No more of the steps, see :func:`lanczos_steps`, are taken than are needed, ``n_steps`` at most: the run ends when
+    the residual is 1e-4 of the Ritz value. ``floor`` bounds what rounding does to a product with a vector of norm one,
+    ``at_least`` and ``at_most`` the eigenvalue.
     """
     alphas: list[float] = []
     betas: list[float] = []

@@ -16,7 +16,7 @@ def sensor(n_vertices: int, n_neighbors: int = 6, rng: np.random.Generator | int
 
     Weights are :math:`\exp(-d^2/\sigma^2)` with :math:`d` the distance and :math:`\sigma` the mean distance
     to the farthest of the ``n_neighbors`` neighbours; an edge is there if either end counts the other as a
-    neighbour.
+    neighbour. The points are the ``coords``.
 
     Parameters
     ----------
@@ -26,11 +26,6 @@ def sensor(n_vertices: int, n_neighbors: int = 6, rng: np.random.Generator | int
         Neighbours per point, 1 to ``n_vertices - 1``.
     rng : numpy.random.Generator, int or None
         Source of randomness.
-
-    Returns
-    -------
-    Graph
-        The points are its ``coords``.
 
     Examples
     --------
@@ -55,7 +50,8 @@ def mnist_grid(side: int = 28, n_neighbors: int = 8) -> Graph:
     r"""Return the graph of an image as ChebNet and CayleyNets had it: each pixel joined to its nearest ones.
 
     Edges and weights are as in :func:`sensor`, with distances in pixels. Pixels at the border reach further to find as
-    many neighbours as the others.
+    many neighbours as the others. Vertex ``row * side + col``, the order of ``image.ravel()``, has image coordinates
+    (col, row), rows counted downwards.
 
     Parameters
     ----------
@@ -63,12 +59,6 @@ def mnist_grid(side: int = 28, n_neighbors: int = 8) -> Graph:
         Pixels per row and per column, at least 2.
     n_neighbors : int
         Neighbours per pixel, 1 to ``side**2 - 1``.
-
-    Returns
-    -------
-    Graph
-        Vertex ``row * side + col``, the order of ``image.ravel()``, has image coordinates (col, row), rows
-        counted downwards.
 
     Notes
     -----

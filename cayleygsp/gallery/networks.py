@@ -27,6 +27,7 @@ def scale_free(n_vertices: int, n_links: int = 3, *, rng: np.random.Generator | 
 
     Each new vertex draws ``n_links`` older ones with probabilities proportional to their degrees; one that is drawn
     twice is joined once. Degrees have a tail :math:`P(d > t) \sim t^{-2}`: a few hubs are joined to very many.
+    Vertices come in the order of their age; ``coords`` puts old ones, which have most links, in the middle.
 
     Parameters
     ----------
@@ -36,11 +37,6 @@ def scale_free(n_vertices: int, n_links: int = 3, *, rng: np.random.Generator | 
         Links that each new vertex draws, at least 1.
     rng : numpy.random.Generator, int or None
         Source of randomness.
-
-    Returns
-    -------
-    Graph
-        Vertices in the order of their age; ``coords`` puts old ones, which have most links, in the middle.
 
     Examples
     --------
@@ -74,7 +70,7 @@ def collaboration(
     The authors of a paper are a clique. Teams have two members or more, with a tail :math:`P(k > t) \sim t^{-2.2}`.
     Co-authors are drawn by their productivity, which has a tail :math:`t^{-2}`, nine of ten from the first author's
     field of about 200 people and the others from anywhere: so there are hubs, cliques and communities, as in real
-    networks of this kind.
+    networks of this kind. Weights are 1; ``labels`` tells the field, ``coords`` draws each as a disc of its own.
 
     Parameters
     ----------
@@ -84,11 +80,6 @@ def collaboration(
         Number of papers, as many as authors if not given. The first ``n_authors`` of them have different first authors.
     rng : numpy.random.Generator, int or None
         Source of randomness.
-
-    Returns
-    -------
-    Graph
-        With weights 1; ``labels`` tells the field, ``coords`` draws each as a disc of its own.
 
     Examples
     --------
@@ -104,27 +95,21 @@ def collaboration(
     labels = np.repeat(np.arange(sizes.size), sizes)
     productivity = np.exp(generator.standard_exponential(n) / _PRODUCTIVITY_TAIL)
     first = generator.permutation(n)[:n_papers]
+    everyone = np.array([n])
     if n_papers > n:
-        more = _draw_by_weight(productivity, np.array([n]), np.zeros(n_papers - n, np.int64), generator)
-        first = np.concatenate([first, more])
-    papers, authors = _write(first, productivity, sizes, labels, generator)
+        first = np.append(first, _draw_by_weight(productivity, everyone, np.zeros(n_papers - n, np.int64), generator))
+    # the other authors of each paper, one entry for each name on it
+    tail = np.exp(generator.standard_exponential(n_papers) / _TEAM_TAIL)
+    others = np.minimum(np.ceil(1.5 * tail - 0.5), sizes.min()).astype(np.int64)
+    papers = np.repeat(np.arange(n_papers), others)
+    near = _draw_by_weight(productivity, sizes, labels[first[papers]], generator)
+    far = _draw_by_weight(productivity, everyone, np.zeros(papers.size, np.int64), generator)
+    authors = np.where(generator.random(papers.size) < _FROM_ANYWHERE, far, near)
+    papers, authors = np.append(papers, np.arange(n_papers)), np.append(authors, first)
     B = sparse.csr_array((np.ones(papers.size), (authors, papers)), shape=(n, n_papers))
     joined = sparse.triu(B @ B.T, 1).tocoo()
     W = unweighted(joined.row.astype(np.int64), joined.col.astype(np.int64), n)
     return Graph(W, coords=disc_coords(sizes, labels, generator), labels=labels, name="collaboration")
-
-
-def _write(
-    first: IntArray, productivity: FloatArray, sizes: IntArray, labels: IntArray, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Draw the other authors of each paper; return papers and authors, one entry for each name on a paper."""
-    tail = np.exp(rng.standard_exponential(first.size) / _TEAM_TAIL)
-    others = np.minimum(np.ceil(1.5 * tail - 0.5), sizes.min()).astype(np.int64)
-    papers = np.repeat(np.arange(first.size), others)
-    near = _draw_by_weight(productivity, sizes, labels[first[papers]], rng)
-    far = _draw_by_weight(productivity, np.array([sizes.sum()]), np.zeros(papers.size, np.int64), rng)
-    authors = np.where(rng.random(papers.size) < _FROM_ANYWHERE, far, near)
-    return np.concatenate([papers, np.arange(first.size)]), np.concatenate([authors, first])
 
 
 def _draw_by_weight(weights: FloatArray, sizes: IntArray, groups: IntArray, rng: np.random.Generator) -> IntArray:

@@ -33,7 +33,9 @@ def communities(
 
     Every pair of vertices of community :math:`c` is an edge with probability ``p_in[c]``, every pair of
     vertices of different communities with probability ``p_out``, independently. Weights are 1, or with ``spread``
-    products of strengths of the two vertices, a few of which are hubs.
+    products of strengths of the two vertices, a few of which are hubs. Vertices are sorted by community; ``labels``
+    tells it, ``coords`` draws each as a disc of its own. Only edges are drawn, never all pairs: time and memory are
+    those of the result.
 
     Parameters
     ----------
@@ -55,23 +57,6 @@ def communities(
         :math:`\theta_u \theta_v`. With 0 all weights are 1.
     rng : numpy.random.Generator, int or None
         Source of randomness.
-
-    Returns
-    -------
-    Graph
-        Vertices sorted by community; ``labels`` tells the community, ``coords`` draws each as a disc of its
-        own.
-
-    Raises
-    ------
-    TypeError
-        If a count is not an integer or a probability not a number.
-    ValueError
-        If counts and sizes contradict each other, a probability is outside [0, 1] or ``spread`` outside [0, 1).
-
-    Notes
-    -----
-    Only edges are drawn, never all pairs: time and memory are those of the result.
 
     Examples
     --------
