@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from scipy import sparse
@@ -237,47 +235,17 @@ def coarsen_all(
     W: sparse.csr_array, levels: int, rng: np.random.Generator
 ) -> tuple[list[sparse.csr_array], list[IntArray]]:
     """Return the adjacency matrices of all levels, self-loops included, and the coarse vertex of each vertex."""
+    from cayleygsp.engine.pooling_loops import match_pairs  # numba is slow to load
+
     matrices, clusters = [W], []
     visits = rng.permutation(W.shape[0])
     for _ in range(levels):
-        d = W.sum(axis=1)
-        cluster = _compiled_matching()(W.indptr, W.indices, W.data, d, visits)
+        cluster = match_pairs(W.indptr, W.indices, W.data, W.sum(axis=1), visits)
         W = _merged(W, cluster)
         visits = np.argsort(W.sum(axis=1), kind="stable")
         matrices.append(W)
         clusters.append(cluster)
     return matrices, clusters
-
-
-@cache
-def _compiled_matching() -> Callable[..., IntArray]:
-    """Compile the matching; numba is slow to load."""
-    from cayleygsp.engine.compiling import compiled
-
-    return compiled()(_match)
-
-
-def _match(indptr, indices, weights, d, visits):  # type: ignore[no-untyped-def]
-    """Return for each vertex the number of its pair; pairs are numbered as they are found."""
-    cluster = np.full(visits.size, -1, np.int64)
-    n_found = 0
-    for i in visits:
-        if cluster[i] >= 0:
-            continue
-        cluster[i] = n_found
-        partner, best = -1, -1.0
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            if cluster[j] >= 0:  # matched before, or i itself
-                continue
-            # w/d instead of w·(1/d): neither over- nor underflows where w ≤ d
-            gain = weights[p] / d[i] + weights[p] / d[j]
-            if gain > best:
-                partner, best = j, gain
-        if partner >= 0:
-            cluster[partner] = n_found
-        n_found += 1
-    return cluster
 
 
 def _merged(W: sparse.csr_array, cluster: IntArray) -> sparse.csr_array:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from cayleygsp._typing import ArrayLike, FloatArray
-from cayleygsp._validation import check_eigenvalues, check_positive, check_real
+from cayleygsp._validation import check_eigenvalues, check_not_negative, check_positive, check_real
 from cayleygsp.responses.cayley import CayleyPolynomial, cayley_angle
 
 __all__ = ["angles", "best_zoom", "resolution", "separating_order", "separating_polynomial"]
@@ -197,10 +197,7 @@ def separating_polynomial(first: float, second: float, zoom: float) -> CayleyPol
 
 def _angle_between(first: float, second: float, zoom: float) -> float:
     """Return the distance of two checked frequencies on the circle, without cancellation."""
-    l1, l2 = check_real(first, "first"), check_real(second, "second")
-    for value, name in ((l1, "first"), (l2, "second")):
-        if not (np.isfinite(value) and value >= 0):
-            raise ValueError(f"`{name}` must be at least 0 and finite, got {value:g}")
+    l1, l2 = check_not_negative(first, "first"), check_not_negative(second, "second")
     if l1 == l2:
         raise ValueError(f"`first` and `second` must be different frequencies, got {l1:g} twice")
     h = check_positive(zoom, "zoom")

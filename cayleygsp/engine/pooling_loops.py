@@ -1,4 +1,4 @@
-"""Compiled loops for the maximum over groups of rows, and the way back."""
+"""Compiled loops of pooling: the matching of vertices, the maximum over groups of rows, and the way back."""
 
 from __future__ import annotations
 
@@ -6,6 +6,30 @@ import numpy as np
 
 from cayleygsp._typing import Array
 from cayleygsp.engine.compiling import UNCOUNTED, compiled
+
+
+@compiled()
+def match_pairs(indptr, indices, weights, d, visits):  # type: ignore[no-untyped-def]
+    """Return for each vertex the number of its pair; pairs are numbered as they are found."""
+    cluster = np.full(visits.size, -1, np.int64)
+    n_found = 0
+    for i in visits:
+        if cluster[i] >= 0:
+            continue
+        cluster[i] = n_found
+        partner, best = -1, -1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            if cluster[j] >= 0:  # matched before, or i itself
+                continue
+            # w/d instead of w·(1/d): neither over- nor underflows where w ≤ d
+            gain = weights[p] / d[i] + weights[p] / d[j]
+            if gain > best:
+                partner, best = j, gain
+        if partner >= 0:
+            cluster[partner] = n_found
+        n_found += 1
+    return cluster
 
 
 @compiled(**UNCOUNTED)
