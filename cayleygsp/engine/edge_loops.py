@@ -140,8 +140,8 @@ def descend(
     backwards: bool = True,
     first_is_u: bool = True,
     tied: bool = False,
-    entries: Array | None = None,
-    diagonal: Array | None = None,
+    entries: Array,
+    diagonal: Array,
     limit: int | None = None,
 ) -> None:
     """Run Clenshaw's rule down from degree k0 + size - 1 to k0, and add up the gradient in the matrix.
@@ -158,10 +158,9 @@ def descend(
     only for symmetric matrices.
     """
     chunks, shared = _share(graph, u, size, limit)
-    nothing = np.empty(0)
     mode = (t is not None, backwards, tied or not first_is_u, tied or first_is_u)
-    sums = (nothing if entries is None else entries, nothing if diagonal is None else diagonal)
-    run(_descend, graph, other, chunks, k0, size, top, u, u if t is None else t, mode, *sums, **shared)
+    terms = u if t is None else t
+    run(_descend, graph, other, chunks, k0, size, top, u, terms, mode, entries, diagonal, **shared)
 
 
 def _share(graph: tuple[Any, ...], block: Array, size: int, limit: int | None) -> tuple[Array, dict[str, int]]:

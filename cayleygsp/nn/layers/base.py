@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -30,12 +28,16 @@ NO_FILTERS = "the layer has no filters before its first call: in_channels is not
 class GraphConv(nn.Module, ABC):
     """Base of the layers.
 
-    A subclass sets ``weight_shape``, ``reset_parameters``, ``_draw_weight``, ``prepare``, ``convolve`` and ``taps``.
+    A subclass sets ``matrix``, ``parameter``, ``reset_parameters``, ``_give_shape``, ``_draw_weight``, ``convolve`` and
+    ``taps``.
     """
 
     weight: Tensor
     bias: Parameter | None
     order: int
+
+    # What edges are made into.
+    matrix: type[GraphLaplacian] | type[ScaledLaplacian]
 
     # What was prepared at the first call if the layer is ``cached``; in a tuple, which makes it no part of the state.
     _kept: tuple[GraphLaplacian | ScaledLaplacian, ...] = ()
@@ -59,9 +61,14 @@ class GraphConv(nn.Module, ABC):
         self._kept = ()  # it may be on another device, or in another precision
         return super()._apply(fn, recurse)
 
+    @property
     @abstractmethod
-    def weight_shape(self, in_channels: int) -> tuple[int, ...]:
-        """Return the shape of the weights."""
+    def parameter(self) -> Parameter:
+        """A parameter whose precision and device are those of the layer."""
+
+    @abstractmethod
+    def _give_shape(self, in_channels: int) -> None:
+        """Make room for the weights of a lazy layer, without numbers."""
 
     @abstractmethod
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -70,12 +77,6 @@ class GraphConv(nn.Module, ABC):
     @abstractmethod
     def _draw_weight(self, generator: torch.Generator | None = None) -> None:
         """Draw the weights again and leave all other parameters as they are."""
-
-    @abstractmethod
-    def prepare(
-        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
-    ) -> GraphLaplacian | ScaledLaplacian:
-        """Return the matrix of given edges."""
 
     @abstractmethod
     def convolve(self, x: Tensor, laplacian: Any) -> Tensor:
@@ -90,70 +91,15 @@ class GraphConv(nn.Module, ABC):
         return self.convolve(x.to_dense()[None], laplacian)[0]
 
     @property
-    def parameter(self) -> Parameter:
-        """A parameter whose precision and device are those of the layer."""
-        return cast(Parameter, self.weight)
-
-    def _make_weight(self) -> None:
-        """Register the weights; with unknown input channels they get their shape at the first call."""
-        if self.in_channels == -1:
-            self.register_parameter("weight", cast(Parameter, UninitializedParameter()))
-        else:
-            self.weight = Parameter(torch.empty(self.weight_shape(self.in_channels)))
-
-    @property
     def is_lazy(self) -> bool:
         """Whether the number of input channels is not known yet."""
-        return isinstance(self.weight, UninitializedParameter)
+        return isinstance(self.parameter, UninitializedParameter)
 
     def materialize(self, in_channels: int) -> None:
         """Draw the weights of a lazy layer whose number of input channels is now known."""
         with outside_inference():
             self._give_shape(in_channels)
             self._draw_weight()
-
-    def _give_shape(self, in_channels: int) -> None:
-        """Make room for the weights of a lazy layer, without numbers."""
-        assert isinstance(self.weight, UninitializedParameter)
-        self.in_channels = in_channels
-        self.weight.materialize(self.weight_shape(in_channels))
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        with self._without_lazy_weight():
-            super()._save_to_state_dict(destination, prefix, keep_vars)
-
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any, **kwargs: Any) -> None:
-        name = prefix + "weight"
-        given, fits = state_dict.get(name), True
-        if given is not None and isinstance(self._parameters.get("weight"), UninitializedParameter):
-            shape = tuple(getattr(given, "shape", ()))
-            fits = len(shape) > 1 and shape[-2] > 0 and shape == self.weight_shape(shape[-2])
-            if fits:
-                with outside_inference():
-                    self._give_shape(shape[-2])
-            else:  # as torch says it; the layer stays lazy
-                wanted = self.weight_shape(-1)
-                args[-1].append(
-                    f"size mismatch for {name}: got shape {shape}, the layer needs {wanted}, -1 being any number"
-                )
-                del state_dict[name]
-        with self._without_lazy_weight():
-            super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
-        if not fits:
-            state_dict[name] = given
-
-    @contextmanager
-    def _without_lazy_weight(self) -> Iterator[None]:
-        """Hide weights without a shape for a while: there is nothing to save or to load."""
-        weight = self._parameters.get("weight")
-        if not isinstance(weight, UninitializedParameter):
-            yield
-            return
-        self._parameters["weight"] = None
-        try:
-            yield
-        finally:
-            self._parameters["weight"] = weight
 
     def forward(
         self,
@@ -259,7 +205,10 @@ class GraphConv(nn.Module, ABC):
         if isinstance(edges, Laplacian):
             laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.graph_dtype, device=x.device)
         else:
-            laplacian = self.prepare(x, edges, edge_weight, batch, lambda_max)
+            options = {"normalization": self.normalization, "batch": batch, "dtype": self.graph_dtype}
+            if self.matrix is ScaledLaplacian:  # a Cayley filter has no λ_max
+                options["lambda_max"] = lambda_max
+            laplacian = self.matrix.from_edge_index(edges, edge_weight, x.shape[-2], **options)
         if self.cached and not torch.compiler.is_compiling():
             self._kept = (laplacian,)
         return laplacian

@@ -181,11 +181,6 @@ class CayleyConv(CoordinateConv):
         """The zoom h, positive whatever the parameter is."""
         return self.log_zoom.exp()
 
-    def weight_shape(self, in_channels: int) -> tuple[int, ...]:
-        """Return the shape of the weights."""
-        pair = (in_channels, self.out_channels)
-        return pair if self.shared_filter else (self.n_coeffs, *pair)
-
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw the weights again, go back to the zoom of the start and forget a graph that is kept.
 
@@ -228,14 +223,6 @@ class CayleyConv(CoordinateConv):
         if self.parametrization != ORTHOGONAL:
             parts.append(f"parametrization={self.parametrization}")
         return ", ".join(parts)
-
-    def prepare(
-        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
-    ) -> GraphLaplacian:
-        """Return the Laplacian of given edges with a bound of its own: λ_max is no part of a Cayley filter."""
-        return GraphLaplacian.from_edge_index(
-            edges, edge_weight, x.shape[-2], normalization=self.normalization, batch=batch, dtype=self.graph_dtype
-        )
 
     @property
     def graph_dtype(self) -> torch.dtype:

@@ -104,6 +104,8 @@ class ChebConv(GraphConv):
     ChebConv(5, 8, K=5, normalization=sym)
     """
 
+    matrix = ScaledLaplacian
+
     def __init__(
         self,
         in_channels: int,
@@ -133,19 +135,10 @@ class ChebConv(GraphConv):
         """A parameter whose precision and device are those of the layer."""
         return cast(Parameter, self.lins._modules["0"].weight)
 
-    @property
-    def is_lazy(self) -> bool:
-        """Whether the number of input channels is not known yet."""
-        return isinstance(self.parameter, UninitializedParameter)
-
     def _give_shape(self, in_channels: int) -> None:
         self.in_channels = in_channels
         for lin in self.lins:
             cast(UninitializedParameter, lin.weight).materialize((self.out_channels, in_channels))
-
-    def weight_shape(self, in_channels: int) -> tuple[int, ...]:
-        """Return the shape of the weights."""
-        return (self.order + 1, in_channels, self.out_channels)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw the weights again and forget a graph that is kept.
@@ -184,30 +177,16 @@ class ChebConv(GraphConv):
                     self._give_shape(shape[1])
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
-    def prepare(
-        self, x: Tensor, edges: Any, edge_weight: Tensor | None, batch: Tensor | None, lambda_max: Any
-    ) -> ScaledLaplacian:
-        """Return the scaled Laplacian of given edges."""
-        if self.method == "exact":
-            raise ValueError("method 'exact' must get a prepared GraphLaplacian or a cayleygsp.Laplacian, got edges")
-        return ScaledLaplacian.from_edge_index(
-            edges,
-            edge_weight,
-            x.shape[-2],
-            normalization=self.normalization,
-            batch=batch,
-            lambda_max=lambda_max,
-            dtype=self.parameter.dtype,
-        )
-
     def taps(self, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Return the weights of all terms, shape (K, in_channels, out_channels)."""
         return self.weight
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
+        if self.method == "exact" and isinstance(laplacian, ScaledLaplacian):
+            raise ValueError("method 'exact' must get a prepared GraphLaplacian or a cayleygsp.Laplacian, got edges")
         if self.method == "exact":
-            return exact_cheb_conv(x, self.weight, cast(GraphLaplacian, laplacian))
+            return exact_cheb_conv(x, self.weight, laplacian)
         return cheb_conv(x, self.weight, laplacian)
 
     def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import Parameter
+from torch.nn.parameter import Parameter, UninitializedParameter
 from typing_extensions import Self
 
 from cayleygsp._typing import GraphLike
@@ -23,9 +25,9 @@ from cayleygsp.nn.coordinates import (
     spectral_nodes,
     weights_of,
 )
-from cayleygsp.nn.graph.laplacian import NORMALIZATIONS
+from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian
 from cayleygsp.nn.layers.base import NO_FILTERS, GraphConv
-from cayleygsp.nn.ops.operation import full_precision
+from cayleygsp.nn.ops.operation import full_precision, outside_inference
 from cayleygsp.responses.basis import basis_size
 
 # What is learned: weights in coordinates that suit optimisers, or the coefficients themselves.
@@ -40,6 +42,7 @@ _EXACT, _NODES = "coordinates", "frequencies"
 class CoordinateConv(GraphConv):
     """What a layer of Cayley filters learns: coordinates of its coefficients, or these themselves."""
 
+    matrix = GraphLaplacian
     order: int
     real_coeffs: bool
     shared_filter: bool
@@ -87,8 +90,25 @@ class CoordinateConv(GraphConv):
         table = table * sizes(fan_in, self.n_coeffs)
         return torch.tensor(table, dtype=dtype, device=device), torch.tensor(first, dtype=dtype, device=device)
 
+    @property
+    def parameter(self) -> Parameter:
+        """A parameter whose precision and device are those of the layer."""
+        return cast(Parameter, self.weight)
+
+    def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
+        pair = (in_channels, self.out_channels)
+        return pair if self.shared_filter else (self.n_coeffs, *pair)
+
+    def _make_weight(self) -> None:
+        """Register the weights; with unknown input channels they get their shape at the first call."""
+        if self.in_channels == -1:
+            self.register_parameter("weight", cast(Parameter, UninitializedParameter()))
+        else:
+            self.weight = Parameter(torch.empty(self._weight_shape(self.in_channels)))
+
     def _give_shape(self, in_channels: int) -> None:
-        super()._give_shape(in_channels)
+        self.in_channels = in_channels
+        cast(UninitializedParameter, self.weight).materialize(self._weight_shape(in_channels))
         self._make_table()
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
@@ -203,8 +223,22 @@ class CoordinateConv(GraphConv):
     def _learned_name(self) -> str:
         return "coeffs" if self.shared_filter else "weight"
 
+    @contextmanager
+    def _without_lazy_weight(self) -> Iterator[None]:
+        """Hide weights without a shape for a while: there is nothing to save or to load."""
+        weight = self._parameters["weight"]
+        is_lazy = isinstance(weight, UninitializedParameter)
+        if is_lazy:
+            self._parameters["weight"] = None
+        try:
+            yield
+        finally:
+            if is_lazy:
+                self._parameters["weight"] = weight
+
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
+        with self._without_lazy_weight():
+            super()._save_to_state_dict(destination, prefix, keep_vars)
         name = prefix + self._learned_name
         if name in destination and self._table is not None:
             learned, c = destination[name], self.coefficients().contiguous()
@@ -230,7 +264,21 @@ class CoordinateConv(GraphConv):
                 self._nodes = tuple(nodes.double().tolist())
         if convert and self._table is not None:
             state_dict[name] = self._weights_to_load(given.detach(), exact, log_zoom.detach())
-        super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, *lists)
+        weight, refused = state_dict.get(prefix + "weight"), False
+        if self.is_lazy and weight is not None:
+            shape = tuple(getattr(weight, "shape", ()))
+            refused = len(shape) < 2 or shape[-2] == 0 or shape != self._weight_shape(shape[-2])
+            if refused:  # as torch says it; the layer stays lazy
+                needed = f"the layer needs {self._weight_shape(-1)}, -1 being any number"
+                lists[-1].append(f"size mismatch for {prefix}weight: got shape {shape}, {needed}")
+                del state_dict[prefix + "weight"]
+            else:
+                with outside_inference():
+                    self._give_shape(shape[-2])
+        with self._without_lazy_weight():
+            super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, *lists)
+        if refused:
+            state_dict[prefix + "weight"] = weight
         if name in state_dict:
             state_dict[name] = given
         place, zoom = self._table, self.log_zoom
@@ -245,7 +293,7 @@ class CoordinateConv(GraphConv):
         if self.shared_filter:
             shape: tuple[int, ...] = (self.n_coeffs,)
         else:
-            shape = self.weight_shape(given.shape[-2:-1].numel() if self.is_lazy else self.in_channels)
+            shape = self._weight_shape(given.shape[-2:-1].numel() if self.is_lazy else self.in_channels)
         return tuple(given.shape) == shape and log_zoom.shape == self.log_zoom.shape
 
     def _weights_to_load(self, coefficients: Tensor, exact: Any, log_zoom: Tensor) -> Tensor:
