@@ -139,7 +139,7 @@ class GraphConv(nn.Module, ABC):
             raise ValueError(f"`x` must have {laplacian.n_vertices} vertices as the graph, got shape {tuple(x.shape)}")
         if laplacian.values.device != x.device:
             raise ValueError(f"the graph must be on the device of `x`, {x.device}, got {laplacian.values.device}")
-        if self.is_lazy:
+        if isinstance(parameter, UninitializedParameter):
             self.materialize(x.shape[-1])
         with full_precision(x):
             signals = x.to(parameter.dtype)

@@ -122,9 +122,10 @@ class CoordinateConv(GraphConv):
         return self.is_lazy and not self.shared_filter
 
     def _learned(self) -> Tensor:
-        if self._is_unknown:
+        learned = self.coeffs if self.shared_filter else self.weight
+        if isinstance(learned, UninitializedParameter):
             raise ValueError(NO_FILTERS)
-        return self.coeffs if self.shared_filter else self.weight
+        return learned
 
     def _coordinates(self) -> Tensor:
         """Return E at the present zoom."""

@@ -64,8 +64,8 @@ def cayley_conv(
     real : bool
         Coefficients are real.
     zoom_hint : float, optional
-        An upper bound of h, from which the degree is chosen without asking the device for h. On the CPU h itself is
-        read.
+        h itself on the CPU; elsewhere an upper bound of it, from which the degree is chosen without asking the device.
+        By default it is read.
 
     Returns
     -------

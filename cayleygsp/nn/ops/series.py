@@ -48,7 +48,7 @@ class FilterBasis(NamedTuple):
     bound : float or None
         Right end of the interval; if None, it is read from the graph.
     hint : float or None
-        An upper bound of h; if None, and always on the CPU, h itself is read.
+        An upper bound of h, on the CPU h itself; if None, it is read.
     """
 
     kind: str
@@ -89,13 +89,12 @@ class FilterBasis(NamedTuple):
         if lmax is None:
             scale = float(graph.scale.max()) if graph.scale.numel() else 0.0
             lmax = 2 / scale if scale > 0 else 0.0
+        zoom = zoom_of(log_zoom.detach().max()) if self.hint is None else self.hint
+        a = series_matrix(self.kind, self.order, zoom, lmax, self.tol)
         if uses_loops(log_zoom) and log_zoom.dim() == 0:
-            a = series_matrix(self.kind, self.order, zoom_of(log_zoom), lmax, self.tol)
             return torch.tensor(a, dtype=dtype), a.shape[1]
         # elsewhere nothing is read back: the degree comes from the hint, the coefficients are computed there
-        zoom = zoom_of(log_zoom.detach().max()) if self.hint is None else self.hint
-        n_terms = series_matrix(self.kind, self.order, zoom, lmax, self.tol).shape[1]
-        n_terms = -(-n_terms // 8) * 8
+        n_terms = -(-a.shape[1] // 8) * 8
         real = self.kind == CAYLEY_REAL
         # some zooms at a time, so that the samples of all do not stand in memory together
         at_once = max(_SAMPLES // (self.extended_size * n_terms), 1)
