@@ -224,7 +224,7 @@ class SpectrumInParts:
             handles.append(call(p, _on_rows, *self._parts[p], method, x[p], list(takes), *pieces))
         return handles
 
-    def _values_beside(self, handles: Sequence[Handle], vectors: Sequence[Handle]) -> tuple[list, list[Handle]]:
+    def _values_beside(self, handles: Sequence[Handle], vectors: Sequence[Handle]) -> tuple[list[Any], list[Handle]]:
         """Return values, and vectors that come with them and are kept: all of it is sent at once."""
         done = self.executor.commit([*handles, *vectors])
         return self.executor.values(done[: len(handles)]), done[len(handles) :]

@@ -329,7 +329,7 @@ def _of_group(group: Any, prefix: str, levels: int, file: Path, seen: set[Any]) 
             if text or "MATLAB_empty" in item.attrs or item.shape is None or item.dtype.kind not in "biuf":
                 yield prefix + name, MatVariable()
             else:
-                yield prefix + name, MatVariable(item.shape[::-1], lambda item=item: _numbers_73(item, file).T)
+                yield prefix + name, MatVariable(item.shape[::-1], partial(_numbers_73, item, file))
         elif levels > 1 and (place := h5py.h5o.get_info(item.id).addr) not in seen:
             seen.add(place)
             yield from _of_group(item, f"{prefix}{name}.", levels - 1, file, seen)
@@ -343,7 +343,7 @@ def _numbers_73(item: Any, file: Path) -> Any:
     room = max(FREE_TEXT, DEFLATE_RATIO * item.id.get_storage_size())
     check_room(file, "bytes of numbers", item.size * item.dtype.itemsize, room)
     check_memory(file, f"an array of shape {item.shape}", item.size * (item.dtype.itemsize + 3 * 8))
-    return item[()]
+    return item[()].T  # rows of MATLAB are columns of HDF5
 
 
 def _sparse_73(item: Any, shape: tuple[int, int], file: Path) -> Any:
