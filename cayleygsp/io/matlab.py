@@ -183,13 +183,11 @@ def _variables_4(content: bytes, file: Path) -> Variables:
         check_room(file, "numbers", n_numbers, (len(content) - place) // size)
         place += n_numbers * size
 
-    def read(name: str, shape: tuple[int, ...], is_sparse: bool) -> Any:
-        return _load(content, shape, is_sparse, len(content), file, name)
-
-    return {
-        name: MatVariable() if kind == "char" else MatVariable(shape, partial(read, name, shape, kind == "sparse"))
-        for name, shape, kind in whosmat(BytesIO(content))
-    }
+    variables: Variables = {}
+    for name, shape, kind in whosmat(BytesIO(content)):
+        read = partial(_load, content, shape, kind == "sparse", len(content), file, name)
+        variables[name] = MatVariable() if kind == "char" else MatVariable(shape, read)
+    return variables
 
 
 def _load(

@@ -1,6 +1,9 @@
 """What a process keeps of the parts that it has worked on."""
 
-from cayleygsp.distributed.parts import WorkerCache
+import numpy as np
+
+from cayleygsp import gallery
+from cayleygsp.distributed.parts import MemoryStore, WorkerCache, cut_graph, region
 
 
 class Thing:
@@ -38,3 +41,21 @@ def test_a_graph_is_forgotten():
     cache.forget("a")
     assert cache.get(("a", 0), Thing) is not first
     assert cache.get(("b", 0), Thing) is other
+
+
+def test_rings_are_looked_for_once_and_go_on_from_where_they_ended(monkeypatch):
+    graph = gallery.grid(9)
+    labels = np.arange(81) // 27
+    stores = [MemoryStore(tuple(cut_graph(graph.W, labels, 3))) for _ in range(2)]
+    regions = [region(stores[0], 1, hops) for hops in (1, 4, 2)]
+    asked = []
+    monkeypatch.setattr(MemoryStore, "rows", lambda self, numbers: asked.append(numbers))
+    assert region(stores[0], 1, 3, most=20).ends.tolist() == [27, 45, 63]  # stops when there are more
+    assert region(stores[0], 1, 4).halo.size == 54
+    assert asked == []
+    monkeypatch.undo()
+    for hops, found in zip((1, 4, 2), regions, strict=True):
+        fresh = region(stores[1], 1, hops)
+        for ours, wanted in zip(found, fresh, strict=True):
+            np.testing.assert_array_equal(ours, wanted)
+        assert found.rows(stores[0]).n_rows == found.ends[-2]
