@@ -132,14 +132,7 @@ class Fit:
 
     @property
     def summary(self) -> str:
-        """Both distances, what they are over, and a word on the largest response where it is far above the target.
-
-        Examples
-        --------
-        >>> from cayleygsp import design
-        >>> design.fit_cayley("low:1:0.5", order=4, lmax=8.0).summary
-        'distance 0.017 rms, at most 0.14 at every frequency of [0, 8] outside the transition'
-        """
+        """Both distances, what they are over, and a word on the largest response where it is far above the target."""
         rms = f"distance {self.residual_rms:.2g} rms" + (" (estimated)" if self.rms_is_estimated else "")
         text = f"{rms}, at most {format_at_most(self.residual_max, 2)} {self.where}"
         if self.certificate == "sampled":
@@ -238,11 +231,6 @@ def fit_cayley(
         Whether the weighted mean square of the distance is made small, or its maximum over all points of positive
         weight, however small the weight. The latter uses Lawson's method of reweighted least squares.
 
-    Returns
-    -------
-    Fit
-        With the polynomial, its zoom, its proved distance from the target and the norm of the coefficients.
-
     Examples
     --------
     >>> from cayleygsp import design
@@ -288,11 +276,6 @@ def fit_chebyshev(
     ridge : float
         As in :func:`fit_cayley`. On the whole interval it makes no difference; where the weight leaves parts of it
         free, it keeps coefficients of high order moderate. With 0 a minimax fit comes with a lower bound.
-
-    Returns
-    -------
-    Fit
-        With the polynomial and its proved distance from the target.
 
     Examples
     --------
@@ -356,11 +339,6 @@ def least_order(
         As in :func:`fit_cayley`; by default 0 for Chebyshev polynomials and 1e-6 for Cayley ones.
     real_coeffs : bool
         For Cayley polynomials, whether to use cosines alone.
-
-    Returns
-    -------
-    Fit
-        Of the least order, with ``norm`` "minimax".
 
     Raises
     ------

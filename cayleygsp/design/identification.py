@@ -229,11 +229,6 @@ def identify_cayley(
         As for :func:`fit_cayley`: the square of ``ridge`` times the largest singular value of the problem weighs the
         squared norm of the coefficients. More of it for noisy outputs; 0 for none.
 
-    Returns
-    -------
-    Identification
-        With the polynomial, the residual, and the range of zooms that explain the outputs.
-
     Notes
     -----
     On graphs of up to 2,000 vertices, or with a known eigenbasis, the sums over frequencies are exact. On others the

@@ -37,6 +37,9 @@ _INWARDS = 1e-12
 _HALVINGS = 24
 
 
+_gauss_legendre = lru_cache(maxsize=64)(np.polynomial.legendre.leggauss)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A target at the frequencies that matter.
@@ -140,9 +143,9 @@ def _factor(weight: Kernel, nodes: FloatArray) -> FloatArray:
             f"`weight` must return one real number for each frequency: for shape {nodes.shape} it returned "
             f"shape {factor.shape} with dtype {factor.dtype}"
         )
-    if not (np.isfinite(factor) & (factor >= 0)).all():
-        bad = float(factor[~(np.isfinite(factor) & (factor >= 0))][0])
-        raise ValueError(f"`weight` must return finite numbers that are not negative, got {bad:g}")
+    bad = factor[~(np.isfinite(factor) & (factor >= 0))]
+    if bad.size:
+        raise ValueError(f"`weight` must return finite numbers that are not negative, got {bad[0]:g}")
     return factor.astype(np.float64)
 
 
@@ -172,8 +175,3 @@ def interval_quadrature(
         nodes.append(a + (b - a) * (x + 1) / 2)
         weights.append(w * (b - a) / 2)
     return np.concatenate(nodes), np.concatenate(weights) / lmax
-
-
-@lru_cache(maxsize=64)
-def _gauss_legendre(n_points: int) -> tuple[FloatArray, FloatArray]:
-    return np.polynomial.legendre.leggauss(n_points)

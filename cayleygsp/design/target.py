@@ -100,17 +100,7 @@ class SmoothPiece(NamedTuple):
 class Target:
     """What a fit aims at: a response, or the sharp steps that it stands for, and where any value will do.
 
-    Parameters
-    ----------
-    response : Response
-        Any; its distance from a fit is proved if it knows its jumps or its slopes.
-
-    Attributes
-    ----------
-    features : tuple of float
-        Frequencies at which the target changes.
-    is_known : bool
-        Whether more than values are known.
+    Its distance from a fit can be proved if the response knows its jumps or its slopes (``is_known``).
     """
 
     def __init__(self, response: Response) -> None:
