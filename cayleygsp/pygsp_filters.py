@@ -114,21 +114,18 @@ class Cayley(filters.Filter):
         """
         if order is not None:
             raise ValueError(f"`order` is chosen from the tolerance: give `tol` instead, got order={order}")
-        signals = self._as_tensor(np.asarray(s))
+        f = self.G._check_signal(np.asarray(s))
+        if f.ndim > 3:
+            raise ValueError(f"`s` must have at most 3 dimensions (vertices, signals, features), got {f.ndim}")
+        if f.ndim == 3 and f.shape[2] not in (1, self.n_filters):
+            raise ValueError(f"`s` must have 1 or {self.n_filters} features in its third dimension, got {f.shape[2]}")
+        # the dimensions that PyGSP would add
+        if f.ndim == 1 or (f.ndim == 2 and f.shape[1] not in (1, self.n_filters)):
+            f = f[..., None]
+        if f.ndim == 2:
+            f = f[:, None, :]
         bank = self.bank(method=method, tol=tol)
-        filtered = bank.filter(signals[:, :, 0]) if signals.shape[2] == 1 else bank.synthesize(signals)
-        return filtered.squeeze()
-
-    def _as_tensor(self, s: Array) -> Array:
-        """Add the dimensions that PyGSP would."""
-        s = self.G._check_signal(s)
-        if s.ndim > 3:
-            raise ValueError(f"`s` must have at most 3 dimensions (vertices, signals, features), got {s.ndim}")
-        if s.ndim == 3 and s.shape[2] not in (1, self.n_filters):
-            raise ValueError(f"`s` must have 1 or {self.n_filters} features in its third dimension, got {s.shape[2]}")
-        if s.ndim == 1 or (s.ndim == 2 and s.shape[1] not in (1, self.n_filters)):
-            s = s[..., None]
-        return s[:, None, :] if s.ndim == 2 else s
+        return (bank.filter(f[:, :, 0]) if f.shape[2] == 1 else bank.synthesize(f)).squeeze()
 
     def analyze(self, s: ArrayLike, method: Method = "auto", order: None = None) -> Array:
         """Filter every signal with every filter of the bank.

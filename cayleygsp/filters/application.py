@@ -92,11 +92,9 @@ class FilterInfo(ShortRepr):
     @property
     def relative_error_bound(self) -> float | FloatArray:
         """The error bound over the gain, which is what ``tol`` allows."""
-        gain = np.asarray(self.gain)
-        ratio = np.divide(
-            self.error_bound, gain, out=np.zeros(np.broadcast(self.error_bound, gain).shape), where=gain > 0
-        )
-        return ratio if np.ndim(self.error_bound) else float(ratio)
+        gain = np.broadcast_to(self.gain, np.shape(self.error_bound))
+        ratio = np.divide(self.error_bound, gain, out=np.zeros(gain.shape), where=gain > 0)
+        return ratio if ratio.ndim else float(ratio)
 
 
 class Application:

@@ -68,14 +68,14 @@ class FilterBank:
         tol: float = 1e-6,
         kind: LaplacianKind | None = None,
     ) -> None:
-        if not callable(responses) and (isinstance(responses, str) or not isinstance(responses, Iterable)):
+        given = [responses] if callable(responses) else responses
+        if isinstance(given, str) or not isinstance(given, Iterable):
             raise TypeError(
                 f"`responses` must be a response, a function of frequency or a sequence of them, got {responses!r}"
             )
-        given = [responses] if callable(responses) else list(responses)
-        if not given:
-            raise ValueError("`responses` must hold at least one filter, got none")
         self.responses = [as_response(p, name=f"responses[{i}]") for i, p in enumerate(given)]
+        if not self.responses:
+            raise ValueError("`responses` must hold at least one filter, got none")
         self.laplacian = laplacian(graph, kind)
         check_choice(method, "method", METHODS)
         self.tol = check_positive(tol, "tol")
@@ -337,7 +337,7 @@ class FilterBank:
 
         A tight frame is inverted by its synthesis. Otherwise :math:`S x = \sum_i g_i(\Delta) c_i` is solved with the
         frame operator :math:`S = \sum_i g_i(\Delta)^2` by conjugate gradients, and the error is at most the residual
-        over A.
+        over A. Raises ValueError if the bank is no frame: A is not proved to be positive.
 
         Parameters
         ----------
@@ -347,11 +347,6 @@ class FilterBank:
             Error allowed, relative to the norm of the coefficients over :math:`\sqrt A`, which bounds the signal's.
         return_info : bool
             Also return what is known of the result; the error bound is relative to the norm of the coefficients.
-
-        Raises
-        ------
-        ValueError
-            If the bank is no frame: A is not proved to be positive.
 
         Examples
         --------

@@ -81,18 +81,10 @@ def invert_tight_frame(
     # a synthesis is as large as the root of the bound, which may be beyond the range of single precision
     scaled = _Scaled(c)
     sums, info = synthesize(scaled.blocks, return_info=True)
-    signals, lost = scaled.back(np.ascontiguousarray(sums / bound).view(np.float64))
     gain = 1 / math.sqrt(bound)
-    bounds = np.asarray(info.error_bound) / bound + lost + np.finfo(np.float64).eps * gain
-    return signals, replace(
-        info,
-        error_bound=scaled.per_signal(bounds),
-        converged=bool((bounds <= tol * gain).all()),
-        tol=tol,
-        gain=gain,
-        certificate=info.certificate if np.isfinite(bounds).all() else "none",
-        reason=f"synthesis by a tight frame; {info.reason}",
-    )
+    bounds = np.asarray(info.error_bound) / bound + np.finfo(np.float64).eps * gain
+    info = replace(info, gain=gain, tol=tol, reason=f"synthesis by a tight frame; {info.reason}")
+    return scaled.finish(np.ascontiguousarray(sums / bound).view(np.float64), bounds, info)
 
 
 def invert_frame(
@@ -112,21 +104,19 @@ def invert_frame(
     Sx, applied = S.filter(x, return_info=True)
     # of the residual and of S, over A
     residual = np.linalg.norm(b - Sx, axis=0) + np.asarray(applied.error_bound) * np.linalg.norm(x, axis=0)
-    signals, lost = scaled.back(x)
-    bounds = scaled.sum_of_parts(over(residual / A, wide)) + lost + np.asarray(synthesis.error_bound) / A
-    gain = 1 / math.sqrt(A)
-    certificate = weakest([synthesis.certificate, applied.certificate])
-    return signals, FilterInfo(
+    bounds = scaled.sum_of_parts(over(residual / A, wide)) + np.asarray(synthesis.error_bound) / A
+    info = FilterInfo(
         method=S.method,
-        error_bound=scaled.per_signal(bounds),
-        converged=bool((bounds <= tol * gain).all()),
+        error_bound=bounds,
+        converged=False,
         n_matvecs=(len(history) + 1) * applied.n_matvecs,
         tol=tol,
-        gain=gain,
-        certificate=certificate if np.isfinite(bounds).all() else "none",
+        gain=1 / math.sqrt(A),
+        certificate=weakest([synthesis.certificate, applied.certificate]),
         reason="conjugate gradients on the frame operator",
         residuals=(history,),
     )
+    return scaled.finish(x, bounds, info)
 
 
 class _Scaled:
@@ -146,19 +136,21 @@ class _Scaled:
         self.blocks = np.ldexp(parts, -self._scale[:, None]).view(wide.dtype)
         self.norms = np.sqrt((np.abs(self.blocks) ** 2).sum(axis=(0, 2)))
 
-    def back(self, x: FloatArray) -> tuple[Array, FloatArray]:
-        """Return signals of real columns in the caller's size and type, and what each lost by that over the norm."""
+    def finish(self, x: FloatArray, bounds: FloatArray, info: FilterInfo) -> tuple[Array, FilterInfo]:
+        """Return signals of real columns in the caller's size and type; bounds grow by what each lost by that."""
         scale, real = np.repeat(self._scale, self.n_parts), self._dtype.type(0).real.dtype
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             result = np.ldexp(x, scale).astype(real)
             lost = np.linalg.norm(x - np.ldexp(result.astype(np.float64), -scale), axis=0)
-        lost = self.sum_of_parts(over(np.where(np.isfinite(lost), lost, np.inf), np.repeat(self.norms, self.n_parts)))
-        return np.ascontiguousarray(result).view(self._dtype).reshape(self._shape), lost
+        lost = over(np.where(np.isfinite(lost), lost, np.inf), np.repeat(self.norms, self.n_parts))
+        bounds = bounds + self.sum_of_parts(lost)
+        return np.ascontiguousarray(result).view(self._dtype).reshape(self._shape), replace(
+            info,
+            error_bound=float(bounds[0]) if len(self._shape) == 1 else bounds,
+            converged=bool((bounds <= info.tol * np.asarray(info.gain)).all()),
+            certificate=info.certificate if np.isfinite(bounds).all() else "none",
+        )
 
     def sum_of_parts(self, errors: FloatArray) -> FloatArray:
         """Return the sum of the errors of real and imaginary part for each signal."""
         return errors.reshape(self.norms.size, self.n_parts).sum(axis=1)
-
-    def per_signal(self, bounds: FloatArray) -> float | FloatArray:
-        """Return one bound where there is one signal without an axis."""
-        return float(bounds[0]) if len(self._shape) == 1 else bounds

@@ -264,18 +264,11 @@ class ChebyshevFilter(GraphFilter):
         Parameters
         ----------
         graph, target, order, weight, rng, return_info
-            As in :meth:`CayleyFilter.fit`.
+            As in :meth:`CayleyFilter.fit`, with as much returned.
         method, tol, kind
             As for the class.
         **options
             ``ridge`` and ``norm`` of :func:`cayleygsp.design.fit_chebyshev`.
-
-        Returns
-        -------
-        filter : ChebyshevFilter
-            The fit, bound to the graph.
-        fit : Fit
-            Only with ``return_info``.
 
         Examples
         --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,44 +79,23 @@ class SignalsApart(ABC):
         """Return them as a block that a method filters."""
 
 
-class Precision(Protocol):
-    """What a block must know of a method."""
-
-    promotes: bool
-
-    def working_dtype(self, dtype: Any) -> Any:
-        """Return the precision to compute in for signals of the given precision."""
-
-
 class SignalBlock:
     """Signals as one real block in a safe range, and the way back to the caller's shape and type of numbers.
 
-    Extreme columns are scaled by a power of two, which changes no digit. In a block for each of several filters, a
-    column has one scale for all of them.
-
-    Parameters
-    ----------
-    signals : numpy.ndarray, shape (n,) or (n, m), with an axis of filters in front if there is one block for each
-        As :func:`cayleygsp._validation.check_numbers` returns them.
-    method : FilterMethod
-        Decides the precision.
-    gain : float
-        Largest gain of the filters.
-    by_filter : bool
-        Whether there is a block for each filter.
-    whole : Whole, optional
-        If these are some of the vertices.
+    Extreme columns are scaled by a power of two, which changes no digit. With ``by_filter`` there is a block for each
+    filter, in front, and a column has one scale for all of them. ``gain`` is the largest of the filters, and ``whole``
+    what is known of all vertices if these are some of them.
 
     Attributes
     ----------
     real : numpy.ndarray, shape (n, m) or (n_filters, n, m)
-        What the method filters; a complex column stands as two real ones.
+        What the method filters, in the precision that it decides; a complex column stands as two real ones.
     """
 
     def __init__(
         self,
         signals: Array,
-        method: Precision,
+        method: FilterMethod,
         gain: float,
         *,
         by_filter: bool = False,
