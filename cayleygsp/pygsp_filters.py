@@ -64,8 +64,7 @@ class Cayley(filters.Filter):
         super().__init__(G, list(kernels))
 
     def _get_extra_repr(self) -> dict[str, Any]:
-        forms = (as_response(kernel).cayley_form for kernel in self._kernels)
-        polynomials = [form for form in forms if form is not None]
+        polynomials = list(filter(None, (as_response(kernel).cayley_form for kernel in self._kernels)))
         return {
             "order": f"[{', '.join(str(p.order) for p in polynomials)}]",
             "zoom": f"[{', '.join(f'{p.zoom:g}' for p in polynomials)}]",
@@ -128,7 +127,9 @@ class Cayley(filters.Filter):
         return (bank.filter(f[:, :, 0]) if f.shape[2] == 1 else bank.synthesize(f)).squeeze()
 
     def analyze(self, s: ArrayLike, method: Method = "auto", order: None = None) -> Array:
-        """Filter every signal with every filter of the bank.
+        """Filter every signal with every filter of the bank, to shape (n_vertices, n_signals, n_filters).
+
+        Dimensions of size one are squeezed, as PyGSP does.
 
         Parameters
         ----------
@@ -136,11 +137,6 @@ class Cayley(filters.Filter):
             Signals, any number of them. PyGSP's own filters take as many signals as there are filters for features.
         method, order
             As for :meth:`filter`.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n_vertices, n_signals, n_filters)
-            Dimensions of size one are squeezed, as PyGSP does.
         """
         f = np.asarray(s)
         if f.ndim == 3 and f.shape[2] != 1:

@@ -124,10 +124,9 @@ def estimate_noise(
     exponent = int(np.frexp(np.abs(f).max())[1])
     block = np.ldexp(f.reshape(L.n_vertices, -1).astype(np.float64), -exponent)
     estimate = noise_level(L, block, n_probes, np.random.default_rng(rng))
-    sigma, error = np.ldexp(estimate.sigma, exponent), np.ldexp(estimate.standard_error, exponent)
-    if f.ndim == 2:
-        return NoiseEstimate(sigma, error, estimate.cutoff, estimate.share)
-    return NoiseEstimate(float(sigma[0]), float(error[0]), estimate.cutoff, estimate.share)
+    levels = (np.ldexp(level, exponent) for level in (estimate.sigma, estimate.standard_error))
+    sigma, error = (level if f.ndim == 2 else float(level[0]) for level in levels)
+    return NoiseEstimate(sigma, error, estimate.cutoff, estimate.share)
 
 
 def noise_level(L: Laplacian, f: FloatArray, n_probes: int, rng: np.random.Generator) -> NoiseEstimate:
@@ -407,7 +406,8 @@ def _compare(
     responses = [make(float(s)) for s in strengths]
     residual_polynomials, noise_polynomials = residual_forms(select, make, strengths, responses)
     wanted = [*(plain(g) for g in responses), *noise_polynomials]
-    freedom, noise = estimate_traces(L, wanted, responses[-1], n_probes, rng, tol=tol).split(len(responses))
+    traces = estimate_traces(L, wanted, responses[-1], n_probes, rng, tol=tol)
+    freedom, noise = traces[: len(responses)], traces[len(responses) :]
     forms = quadratic_forms(L, residual_polynomials, f, tol=tol)
     energies = np.maximum(forms.values, 0.0)
     errors = form_errors(select, energies, column_norms(f), forms.series_errors)

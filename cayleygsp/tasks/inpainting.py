@@ -157,10 +157,9 @@ def inpaint(
     if not (np.isfinite(strength) and strength >= 0):
         raise ValueError(f"`strength` must be at least 0 and finite, got {strength!r}")
     value = None if fill is None else check_real(fill, "fill")
-    if value is not None and not np.isfinite(value):
-        raise ValueError(f"`fill` must be finite, got {fill!r}")
-    if value is not None and abs(value) > float(np.finfo(f.dtype).max):
-        raise ValueError(f"`fill` must be within the range of {f.dtype}, the type of `y`, got {value:g}")
+    if value is not None and not abs(value) <= float(np.finfo(f.dtype).max):
+        wanted = f"within the range of {f.dtype}, the type of `y`" if np.isfinite(value) else "finite"
+        raise ValueError(f"`fill` must be {wanted}, got {value:g}")
     tol = check_positive(tol, "tol")
     reached = _reached(L, known, value)
     low, high = (bound / L.lmax for bound in _RANGE) if L.lmax else (0.0, np.inf)
@@ -251,11 +250,8 @@ def _solve(problem: _Problem, f: Array, exponents: Array, fill: float | None, to
     converged = bool((bounds <= tol).all())
     if not converged:
         worst = float(bounds.max())
-        reached = (
-            f"the error is at most {format_bound(worst)}"
-            if np.isfinite(worst)
-            else "no bound of the error could be proved"
-        )
+        proved = f"the error is at most {format_bound(worst)}"
+        reached = proved if np.isfinite(worst) else "no bound of the error could be proved"
         warnings.warn(
             f"inpainting could not certify tol={tol:.3g}: {reached} (strength, tolerance and precision of the values "
             "decide what rounding allows)",
@@ -308,7 +304,16 @@ def _check_values(y: ArrayLike, mask: ArrayLike | None, n_vertices: int) -> tupl
     if array.size == 0:
         raise ValueError(f"`y` must hold at least one signal, got shape {array.shape}")
     if mask is None:
-        known = _known_by_value(array)
+        known = np.ones(n_vertices, bool)
+        if array.dtype.kind == "f":
+            missing = np.isnan(array).reshape(n_vertices, -1)
+            known = ~missing.any(axis=1)
+            uneven = ~known & ~missing.all(axis=1)
+            if uneven.any():
+                raise ValueError(
+                    f"`y` must have NaN at the same vertices in all signals, got {missing[uneven][0].sum()} of "
+                    f"{missing.shape[1]} at vertex {int(np.argmax(uneven))}; inpaint signals with other gaps one by one"
+                )
         nothing = "`y` must have a value at one vertex at least, got NaN everywhere"
     else:
         known = np.asarray(mask)
@@ -321,21 +326,6 @@ def _check_values(y: ArrayLike, mask: ArrayLike | None, n_vertices: int) -> tupl
         raise ValueError(nothing)
     where = known if array.ndim == 1 else known[:, None]
     return check_signals(np.where(where, array, np.zeros((), array.dtype)), n_vertices, "y"), known
-
-
-def _known_by_value(array: Array) -> Array:
-    """Return where there are numbers, which must be the same vertices for all signals."""
-    if array.dtype.kind != "f":
-        return np.ones(array.shape[0], bool)
-    missing = np.isnan(array).reshape(array.shape[0], -1)
-    some = missing.any(axis=1)
-    uneven = some & ~missing.all(axis=1)
-    if uneven.any():
-        raise ValueError(
-            f"`y` must have NaN at the same vertices in all signals, got {missing[uneven][0].sum()} of "
-            f"{missing.shape[1]} at vertex {int(np.argmax(uneven))}; inpaint signals with other gaps one by one"
-        )
-    return np.logical_not(some)
 
 
 def _reached(L: Laplacian, known: Array, fill: float | None) -> Array:

@@ -161,6 +161,5 @@ def check_strengths(strengths: ArrayLike) -> FloatArray:
 
 def default_strengths(L: Laplacian, last: float) -> FloatArray:
     """Return strengths on a logarithmic scale, eight per factor of ten, up to ``last`` over the largest frequency."""
-    first = FIRST_RANGE[0]
-    n = round(_PER_DECADE * np.log10(last / first)) + 1
-    return np.geomspace(first, last, n) / L.lmax
+    n = round(_PER_DECADE * np.log10(last / FIRST_RANGE[0])) + 1
+    return np.geomspace(FIRST_RANGE[0], last, n) / L.lmax

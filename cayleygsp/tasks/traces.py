@@ -61,14 +61,10 @@ class Traces(ShortRepr):
     n_probes: int
     left_out: float | FloatArray = 0.0
 
-    def split(self, n_first: int) -> tuple[Traces, Traces]:
-        """Return the first traces and the others."""
-        parts = (slice(None, n_first), slice(n_first, None))
-        left_out = np.broadcast_to(self.left_out, self.values.shape)
-        first, other = (
-            Traces(self.values[p], self.standard_errors[p], self.exact, self.n_probes, left_out[p]) for p in parts
-        )
-        return first, other
+    def __getitem__(self, some: slice) -> Traces:
+        """Return some of the traces."""
+        left_out = np.broadcast_to(self.left_out, self.values.shape)[some]
+        return Traces(self.values[some], self.standard_errors[some], self.exact, self.n_probes, left_out)
 
 
 @dataclass(frozen=True, eq=False)
