@@ -19,6 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import factorial
+from typing import cast
 
 import numpy as np
 
@@ -124,7 +125,7 @@ class _ChebyshevWave(Wave):
 def wave_of(polynomial: CayleyPolynomial | ChebyshevPolynomial) -> Wave:
     """Return a fitted polynomial as a function of its angle."""
     form = polynomial.cayley_form
-    return _ChebyshevWave(polynomial) if form is None else _CayleyWave(form)
+    return _CayleyWave(form) if form is not None else _ChebyshevWave(cast(ChebyshevPolynomial, polynomial))
 
 
 def largest_distance(wave: Wave, problem: Problem) -> tuple[float, Certificate]:
