@@ -101,9 +101,11 @@ def _matrix_name(variables: Variables, wanted: str | None, file: Path) -> str | 
         return wanted
     shapes = {name: variable.shape for name, variable in variables.items() if name not in _COORDS}
     square = [name for name, shape in shapes.items() if shape and len(shape) == 2 and shape[0] == shape[1] > 1]
-    usual = [name for name in _MATRICES if name in square]
-    if usual or len(square) == 1:
-        return square[0] if len(square) == 1 else usual[0]
+    if len(square) == 1:
+        return square[0]
+    for name in _MATRICES:
+        if name in square:
+            return name
     if square:
         raise InputError(f"{quoted(file)} has several square matrices, choose a `variable`: {_listed(square)}")
     if not all(edge in variables for edge in _EDGES):
