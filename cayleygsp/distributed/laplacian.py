@@ -14,7 +14,7 @@ import numpy as np
 
 from cayleygsp._memory import format_bytes
 from cayleygsp._typing import Array, FloatArray, GraphLike, LaplacianKind
-from cayleygsp._validation import check_choice, check_integer, check_positive
+from cayleygsp._validation import check_choice, check_integer
 from cayleygsp.distributed.building import partition_labels
 from cayleygsp.distributed.executor import Executor, Progress, executor_of
 from cayleygsp.distributed.folder import FolderStore, check_folder, write_parts
@@ -96,7 +96,7 @@ class DistributedLaplacian(Laplacian):
         self.lock = RLock()
         self._exchanges = Exchanges(executor, store)
         weakref.finalize(self, CACHE.forget, store.token)
-        spectrum = self._spectrum()
+        self._spectrum = spectrum = SpectrumInParts(executor, store, self._exchanges.of(1), kind)
         if not all(one.is_finite for one in spectrum.facts.values()):
             check_degrees(np.array([np.inf]), self.kind, "graph")
         check_degrees(np.array([self.store.max_degree]), self.kind, "graph")
@@ -106,11 +106,13 @@ class DistributedLaplacian(Laplacian):
         else:
             self.lmax_bound = spectrum.collatz_wielandt()
         self.lmax = self.lmax_bound
-        self.__dict__["lmax_lower"] = spectrum.lower()
-        self.__dict__["rounding_norm"] = spectrum.rounding_norm()
+        self.rounding_norm = spectrum.rounding_norm()
 
-    def _spectrum(self) -> SpectrumInParts:
-        return SpectrumInParts(self.executor, self.store, self._exchanges.of(1), self.kind)
+    @cached_property
+    def lmax_lower(self) -> float:
+        """A guaranteed lower bound of λ_max, see :attr:`cayleygsp.Laplacian.lmax_lower`."""
+        with self.lock:
+            return self._spectrum.lower()
 
     @classmethod
     def from_graph(
@@ -270,16 +272,9 @@ class DistributedLaplacian(Laplacian):
             return False
         return self is other or (self.store is other.store and (self.kind, self.lmax) == (other.kind, other.lmax))
 
-    def with_lmax(self, lmax: float) -> DistributedLaplacian:
-        """Return the same Laplacian with another upper bound of its spectrum, see :meth:`Laplacian.with_lmax`."""
-        self.check_lmax(check_positive(lmax, "lmax"))
-        other = object.__new__(DistributedLaplacian)
-        other.__dict__.update(self.__dict__, lmax=float(lmax))
-        return other
-
     def lanczos_bound(self, n_steps: int = 80, *, rng: np.random.Generator | int | None = None) -> LanczosBound:
         """Estimate λ_max by a Lanczos run in parts, see :meth:`Laplacian.lanczos_bound`."""
-        return self._spectrum().lanczos(
+        return self._spectrum.lanczos(
             check_integer(n_steps, "n_steps", at_least=1),
             int(np.random.default_rng(rng).integers(2**31)),
             floor=float(4 * np.finfo(np.float64).eps * self.rounding_norm),
