@@ -42,21 +42,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         return _run_process(sys.argv[1:])
-    from cayleygsp.cli.app import run
+    from cayleygsp.cli.app import run_command
 
-    return run(argv)
+    return run_command(argv)
 
 
 def _run_process(arguments: Sequence[str]) -> int:
     # nothing is to be cleaned up before and after the work
     _on_interrupt(_leave, instead_of=signal.default_int_handler)
-    from cayleygsp.cli.app import run
+    from cayleygsp.cli.app import run_command
     from cayleygsp.cli.errors import open_closed_streams
 
     open_closed_streams()
     try:
         _on_interrupt(signal.default_int_handler, instead_of=_leave)
-        code = run(arguments)
+        code = run_command(arguments)
     except KeyboardInterrupt:
         code = INTERRUPTED
     finally:

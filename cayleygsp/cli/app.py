@@ -141,7 +141,7 @@ def _program() -> Any:
     return typer.main.get_command(app)
 
 
-def run(arguments: Sequence[str]) -> int:
+def run_command(arguments: Sequence[str]) -> int:
     """Run one command, print an error in one line, and return the exit code; without arguments show the help."""
     streams = sys.stdout, sys.stderr
     for stream in streams:

@@ -13,7 +13,7 @@ from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.inputs import graph_line, load
 from cayleygsp.cli.options import MOST_SWEEPS, FilterOptions, GraphOptions, OutputOptions
 from cayleygsp.cli.outputs import Results
-from cayleygsp.cli.polynomial import AskedPolynomial, check_positive
+from cayleygsp.cli.polynomial import AskedPolynomial, check_positive_option
 from cayleygsp.report.bounds import (
     MORE_SWEEPS,
     SWEEPS,
@@ -48,7 +48,7 @@ def bound_command(
     drawn beside errors measured on a random signal (.png), or the table is written (.csv).
     """
     results = Results(outputs, (".png", ".csv"))
-    check_positive(tol, "--tol")
+    check_positive_option(tol, "--tol")
     asked = AskedPolynomial(polynomial)
     if sweeps is not None and sweeps * asked.n_powers > MOST_SWEEPS:
         raise BadInput(f"--sweeps times the order {asked.n_powers:,} must be at most {MOST_SWEEPS:,}, got {sweeps:,}")

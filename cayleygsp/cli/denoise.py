@@ -12,13 +12,13 @@ from cayleygsp._format import counted
 from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
-from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, listed, load_task, pictures, task_results, timed
+from cayleygsp.cli.polynomial import check_positive_option
+from cayleygsp.cli.task_frame import TaskOptions, finish_task, listed, load_task, pictures, task_results, timed
 from cayleygsp.tasks import Denoised, denoise
 from cayleygsp.tasks.selection import NEED_SIGMA
 
 
-class Family(str, Enum):
+class FamilyName(str, Enum):
     """A named family of filters."""
 
     tikhonov = "tikhonov"
@@ -40,13 +40,13 @@ def denoise_command(
     signal: TaskOptions,
     outputs: OutputOptions,
     family: Annotated[
-        Family,
+        FamilyName,
         typer.Option(
             "--family",
             metavar="FAMILY",
             help="Filters by their strength s: tikhonov 1/(1+sλ), heat exp(-sλ), low a smooth step down at 1/s.",
         ),
-    ] = Family.tikhonov,
+    ] = FamilyName.tikhonov,
     select: Annotated[
         Selector,
         typer.Option(
@@ -76,12 +76,12 @@ def denoise_command(
     strength was chosen by.
     """
     results = task_results(outputs, signal)
-    check_positive(tol, "--tol")
-    check_positive(sigma, "--sigma")
+    check_positive_option(tol, "--tol")
+    check_positive_option(sigma, "--sigma")
     if sigma is not None and select.value not in NEED_SIGMA:
         raise BadInput(f"--sigma is used by --select {' and '.join(NEED_SIGMA)} only, not by {select.value}")
     for s in strength:
-        check_positive(s, "--strength")
+        check_positive_option(s, "--strength")
     with results.progress(3) as step:
         step("graph")
         G, L, y = load_task(graph, signal)
@@ -94,7 +94,7 @@ def denoise_command(
     results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
     if done.at_end:
         messages.append("the chosen strength is the first or last of those compared: the best may lie beyond")
-    finish(done.converged, messages)
+    finish_task(done.converged, messages)
 
 
 def _numbers(done: Denoised, seconds: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.inputs import load, need_edges
 from cayleygsp.cli.options import TARGET_TEXTS, GraphOptions, LaplacianOptions, OutputOptions
 from cayleygsp.cli.outputs import Results, array_bytes, json_text
-from cayleygsp.cli.polynomial import check_fit_order, check_positive, check_product, check_target, target_name
+from cayleygsp.cli.polynomial import check_fit_order, check_positive_option, check_product, check_target, target_name
 from cayleygsp.design import Fit, parse_target
 from cayleygsp.design.fit import MAX_CAYLEY_ORDER
 from cayleygsp.report.design import compare_fits, draw_fits, fit_numbers, fit_table
@@ -47,8 +47,8 @@ def design_command(
             if given is not None:
                 raise BadInput(f"{name} must be left out without --graph")
     check_fit_order(order)
-    check_positive(lmax, "--lmax")
-    check_positive(zoom, "--zoom")
+    check_positive_option(lmax, "--lmax")
+    check_positive_option(zoom, "--zoom")
     check_target(target)
 
     frequencies, weight, end = None, None, lmax or 0.0

@@ -17,7 +17,7 @@ from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.inputs import graph_line, load
 from cayleygsp.cli.options import DEFAULT_ORDER, GraphOptions, OutputOptions, PolynomialOptions
 from cayleygsp.cli.outputs import page_results
-from cayleygsp.cli.polynomial import check_positive, own_polynomial
+from cayleygsp.cli.polynomial import check_positive_option, own_polynomial
 from cayleygsp.explorer import NamedFilter, explorer_page
 from cayleygsp.explorer.content import MOST_ORDER, PRESET_ORDERS
 from cayleygsp.io.files import check_file
@@ -73,7 +73,7 @@ def explore_command(
     if layer is None and (layer_name is not None or real_coeffs):
         raise BadInput("--layer-name and --real-coeffs go with --layer")
     results = page_results(outputs)
-    check_positive(polynomial.zoom, "--zoom")
+    check_positive_option(polynomial.zoom, "--zoom")
     filters, order = [], polynomial.order or DEFAULT_ORDER
     if polynomial.coeffs is not None:
         own = own_polynomial(polynomial.coeffs, polynomial.zoom, polynomial.order)

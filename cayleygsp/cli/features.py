@@ -10,8 +10,8 @@ import typer
 from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import graph_line, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
-from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, listed, load_task, pictures, task_results, timed
+from cayleygsp.cli.polynomial import check_positive_option
+from cayleygsp.cli.task_frame import TaskOptions, finish_task, listed, load_task, pictures, task_results, timed
 from cayleygsp.tasks import smooth_features
 
 # More bands than this would end below all that double precision tells apart.
@@ -48,14 +48,14 @@ def features_command(
     bands of a signal add up to it. --figure draws the bands and the features of the first signal.
     """
     results = task_results(outputs, signal)
-    check_positive(tol, "--tol")
-    check_positive(transition, "--transition")
+    check_positive_option(tol, "--tol")
+    check_positive_option(transition, "--transition")
     if transition > 2:
         raise BadInput(f"--transition must be at most 2, got {transition:g}")
     if bands is not None and edges:
         raise BadInput("--bands and --edge must not both be given")
     for edge in edges:
-        check_positive(edge, "--edge")
+        check_positive_option(edge, "--edge")
     if edges != sorted(set(edges)):
         raise BadInput(f"--edge must be given in increasing order, got {', '.join(f'{edge:g}' for edge in edges)}")
     with results.progress(3) as step:
@@ -73,4 +73,4 @@ def features_command(
     facts = {"graph": graph_line(G.name, L), "features": f"{first}, {seconds:.3g} s", "error bound": second}
     numbers = listed(done, "names", "edges") | listed(done.info, "method", "n_matvecs", "certificate", "converged")
     results.show(numbers | {"error_bound": np.max(done.info.error_bound).item(), "seconds": seconds}, facts)
-    finish(done.info.converged, messages)
+    finish_task(done.info.converged, messages)

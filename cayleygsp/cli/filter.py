@@ -17,7 +17,14 @@ from cayleygsp._format import counted, format_bound
 from cayleygsp._text import printable, quoted
 from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.inputs import check_streams, graph_line, load, load_signal
-from cayleygsp.cli.options import TARGET_TEXTS, FilterOptions, GraphOptions, Method, OutputOptions, PolynomialOptions
+from cayleygsp.cli.options import (
+    TARGET_TEXTS,
+    FilterOptions,
+    GraphOptions,
+    MethodName,
+    OutputOptions,
+    PolynomialOptions,
+)
 from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import (
     AskedPolynomial,
@@ -26,7 +33,7 @@ from cayleygsp.cli.polynomial import (
     read_target,
     target_name,
 )
-from cayleygsp.cli.task_frame import SignalOptions, finish, listed, timed
+from cayleygsp.cli.task_frame import SignalOptions, finish_task, listed, timed
 from cayleygsp.design import Fit, parse_target
 from cayleygsp.design.target import as_target
 from cayleygsp.eigenbasis import EIGENBASIS_VERTICES
@@ -79,14 +86,14 @@ def filter_command(
     passing: Annotated[str | None, typer.Option("--pass", help=f"The response: {TARGET_TEXTS}")] = None,
     tol: Annotated[float, typer.Option("--tol", help="Allowed error, relative to the gain of the filter.")] = 1e-6,
     method: Annotated[
-        Method,
+        MethodName,
         typer.Option(
             "--method",
             metavar="METHOD",
             help="auto, exact or chebyshev; multigrid for Cayley polynomials and tikhonov, jacobi for Cayley "
             "polynomials alone.",
         ),
-    ] = Method.auto,
+    ] = MethodName.auto,
 ) -> None:
     """Filter a signal with a certified error.
 
@@ -149,10 +156,10 @@ def filter_command(
     results.show(numbers, facts)
     if not info.converged and not messages:
         messages = [f"--tol {tol:g} was not reached: the error bound is {bound} of the gain"]
-    finish(info.converged, messages)
+    finish_task(info.converged, messages)
 
 
-def _asked_polynomial(passing: str | None, options: PolynomialOptions, method: Method) -> AskedPolynomial | None:
+def _asked_polynomial(passing: str | None, options: PolynomialOptions, method: MethodName) -> AskedPolynomial | None:
     """Return the Cayley polynomial that options ask for, None for a response as it is; reject what is neither."""
     if (passing is None) == (options.coeffs is None):
         raise BadInput("one of --pass and --coeffs must be given, and not both")
@@ -162,8 +169,8 @@ def _asked_polynomial(passing: str | None, options: PolynomialOptions, method: M
     if options.zoom is not None:
         raise BadInput("--zoom goes with --order or with --coeffs")
     # multigrid solves for the poles of a rational response
-    by_poles = method == Method.multigrid and parse_target(passing, 1.0).rational_form is not None
-    if method in (Method.multigrid, Method.jacobi) and not by_poles:
+    by_poles = method == MethodName.multigrid and parse_target(passing, 1.0).rational_form is not None
+    if method in (MethodName.multigrid, MethodName.jacobi) and not by_poles:
         raise BadInput(f"--method {method.value} applies Cayley polynomials: give --order or --coeffs")
     return None
 

@@ -14,8 +14,8 @@ from cayleygsp._typing import Array
 from cayleygsp.cli.errors import BadInput
 from cayleygsp.cli.inputs import STANDARD_INPUT, graph_line, load_signal
 from cayleygsp.cli.options import GraphOptions, OutputOptions
-from cayleygsp.cli.polynomial import check_positive
-from cayleygsp.cli.task_frame import TaskOptions, finish, listed, load_task, pictures, task_results, timed
+from cayleygsp.cli.polynomial import check_positive_option
+from cayleygsp.cli.task_frame import TaskOptions, finish_task, listed, load_task, pictures, task_results, timed
 from cayleygsp.graph import Graph
 from cayleygsp.tasks import Inpainted, inpaint
 
@@ -47,7 +47,7 @@ def inpaint_command(
     norm of that sum and at every vertex. --figure draws the known values and the result.
     """
     results = task_results(outputs, signal)
-    check_positive(tol, "--tol")
+    check_positive_option(tol, "--tol")
     if not (math.isfinite(strength) and strength >= 0):
         raise BadInput(f"--strength must be at least 0 and finite, got {strength}")
     if fill is not None and not math.isfinite(fill):
@@ -64,7 +64,7 @@ def inpaint_command(
         shown = ~np.isnan(y.reshape(G.n_vertices, -1)[:, 0]) if known is None else known
         results.write(lambda kind: pictures().inpainted_figure(G, y, shown, done) if kind == ".png" else done.signals)
     results.show(_numbers(done, seconds), {"graph": graph_line(G.name, L)} | _facts(done, seconds))
-    finish(done.converged, messages)
+    finish_task(done.converged, messages)
 
 
 def _load_mask(path: Path, graph: Graph) -> Array:

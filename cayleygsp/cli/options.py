@@ -28,14 +28,14 @@ class Kind(str, Enum):
     normalized = "normalized"
 
 
-class Symmetrize(str, Enum):
+class SymmetrizeRule(str, Enum):
     """How a directed graph is made undirected."""
 
     max = "max"
     mean = "mean"
 
 
-class Method(str, Enum):
+class MethodName(str, Enum):
     """How a filter is applied."""
 
     auto = "auto"
@@ -53,7 +53,7 @@ class LaplacianOptions:
         Kind.combinatorial
     )
     symmetrize: Annotated[
-        Symmetrize | None,
+        SymmetrizeRule | None,
         typer.Option(
             "--symmetrize",
             metavar="RULE",

@@ -93,7 +93,7 @@ class AskedPolynomial:
             raise BadInput("--coeffs and --target must not both be given")
         self.target, self.zoom, self.order = target, zoom, order
         self.own: CayleyPolynomial | None = None
-        check_positive(zoom, "--zoom")
+        check_positive_option(zoom, "--zoom")
         if coeffs is not None:
             self.own, self.description = own_polynomial(coeffs, zoom, order), "own coefficients"
         elif target is not None:
@@ -132,7 +132,7 @@ class AskedPolynomial:
 
 def own_polynomial(coeffs: str, zoom: float | None, order: int | None) -> CayleyPolynomial:
     """Return the polynomial with the user's own coefficients."""
-    check_positive(zoom, "--zoom")
+    check_positive_option(zoom, "--zoom")
     c, h = load_coefficients(coeffs, zoom)
     check_order(c.size - 1, "--coeffs make an order that")
     with input_errors():
@@ -160,7 +160,7 @@ def read_target(text: str, L: Laplacian) -> Response:
         raise BadInput(one_line(error)) from None
 
 
-def check_positive(value: float | None, name: str) -> None:
+def check_positive_option(value: float | None, name: str) -> None:
     """Reject a number that is not positive and finite; one that was not given is fine."""
     if value is not None and not (math.isfinite(value) and value > 0):
         raise BadInput(f"{name} must be positive and finite, got {value:g}")

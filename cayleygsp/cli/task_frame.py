@@ -92,7 +92,7 @@ def pictures() -> Any:
     return tasks
 
 
-def finish(converged: bool, messages: Sequence[str]) -> None:
+def finish_task(converged: bool, messages: Sequence[str]) -> None:
     """Print the warnings, and exit with the code for a tolerance that was not reached."""
     for message in messages:
         warn(message)

@@ -12,7 +12,7 @@ from cayleygsp.cli.errors import BadInput, input_errors
 from cayleygsp.cli.inputs import graph_line, load, need_edges
 from cayleygsp.cli.options import GraphOptions, OutputOptions
 from cayleygsp.cli.outputs import Results
-from cayleygsp.cli.polynomial import check_positive, check_product
+from cayleygsp.cli.polynomial import check_positive_option, check_product
 from cayleygsp.report.frequencies import certified_text, find_frequencies
 from cayleygsp.report.zoom import draw_half_circles, suggested_zooms, zoom_rows, zoom_table
 
@@ -43,7 +43,7 @@ def zoom_command(
     With -o the half circles are drawn (.png) or the table is written (.csv).
     """
     for h in zooms:
-        check_positive(h, "--zoom")
+        check_positive_option(h, "--zoom")
     results = Results(outputs, (".png", ".csv"))
     with results.progress(3) as step:
         step("graph")

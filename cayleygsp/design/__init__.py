@@ -10,24 +10,15 @@ and after an unknown filter in the place of a target.
 from cayleygsp.design.fit import Fit, fit_cayley, fit_chebyshev, least_order
 from cayleygsp.design.identification import Identification, identify_cayley
 from cayleygsp.design.target import parse_target
-from cayleygsp.responses import BandPass, Gaussian, Heat, HighPass, LowPass, MexicanHat, Tikhonov
+from cayleygsp.responses import BandPass as BandPass
+from cayleygsp.responses import Gaussian as Gaussian
+from cayleygsp.responses import Heat as Heat
+from cayleygsp.responses import HighPass as HighPass
+from cayleygsp.responses import LowPass as LowPass
+from cayleygsp.responses import MexicanHat as MexicanHat
+from cayleygsp.responses import Tikhonov as Tikhonov
 
-# A band without a transition: as a target it is sharp.
+# Targets are responses, and go by both names; a band without a transition is sharp as a target.
 Indicator = BandPass
 
-__all__ = [
-    "BandPass",
-    "Fit",
-    "Gaussian",
-    "Heat",
-    "HighPass",
-    "Identification",
-    "LowPass",
-    "MexicanHat",
-    "Tikhonov",
-    "fit_cayley",
-    "fit_chebyshev",
-    "identify_cayley",
-    "least_order",
-    "parse_target",
-]
+__all__ = ["Fit", "Identification", "fit_cayley", "fit_chebyshev", "identify_cayley", "least_order", "parse_target"]

@@ -127,14 +127,14 @@ _TAILS, _HEADS, _WEIGHTS = ("source", "src", "u"), ("target", "dst", "v"), ("wei
 _LARGEST_VERTEX = 2**53
 
 
-class Edges(NamedTuple):
+class EdgeBatch(NamedTuple):
     """Some edges of a piece: the vertices at their ends, shape (n_edges, 2), and weights."""
 
     ends: IntArray
     weights: FloatArray
 
 
-def read_batches(file: Path) -> Iterator[Edges]:
+def read_batches(file: Path) -> Iterator[EdgeBatch]:
     """Yield the edges of a piece, some at a time; InputError if one is no edge with a finite weight of at least 0."""
     batches = _parquet_batches(file) if file.suffix == ".parquet" else _text_batches(file)
     n_before = 0
@@ -152,7 +152,7 @@ def read_batches(file: Path) -> Iterator[Edges]:
         yield edges
 
 
-def _text_batches(file: Path) -> Iterator[Edges]:
+def _text_batches(file: Path) -> Iterator[EdgeBatch]:
     rest = b""
     with open(file, "rb") as content:
         while block := content.read(_TEXT_BYTES):
@@ -164,13 +164,13 @@ def _text_batches(file: Path) -> Iterator[Edges]:
         yield _parse_text(rest, file)
 
 
-def _parse_text(lines: bytes, file: Path) -> Edges:
+def _parse_text(lines: bytes, file: Path) -> EdgeBatch:
     if b"#" in lines or b"%" in lines:
         lines = b"\n".join(line.partition(b"#")[0].partition(b"%")[0] for line in lines.split(b"\n"))
     rows = lines.replace(b",", b" ").replace(b";", b" ").split(b"\n")
     full = [row for row in rows if row.strip()]
     if not full:
-        return Edges(np.zeros((0, 2), np.int64), np.zeros(0))
+        return EdgeBatch(np.zeros((0, 2), np.int64), np.zeros(0))
     n_columns = len(full[0].split())
     try:
         numbers = np.array(b" ".join(full).split(), dtype=np.float64)
@@ -183,10 +183,10 @@ def _parse_text(lines: bytes, file: Path) -> Edges:
             f"'3 17 0.5', and as many columns in all, got a line {full[0].decode('utf-8', 'replace')[:60]!r} and others"
         ) from None
     weights = table[:, 2].copy() if n_columns == 3 else np.ones(len(table))
-    return Edges(table[:, :2].astype(np.int64), weights)
+    return EdgeBatch(table[:, :2].astype(np.int64), weights)
 
 
-def _parquet_batches(file: Path) -> Iterator[Edges]:
+def _parquet_batches(file: Path) -> Iterator[EdgeBatch]:
     try:
         from pyarrow import ArrowInvalid, parquet
     except ImportError:
@@ -209,7 +209,7 @@ def _parquet_batches(file: Path) -> Iterator[Edges]:
             if values.dtype.kind not in "iu":
                 raise InputError(f"{quoted(file)} must have vertices as whole numbers, got {values.dtype}")
         weights = batch.column(2).to_numpy(zero_copy_only=False).astype(np.float64) if weight else np.ones(len(batch))
-        yield Edges(np.stack(ends, axis=1).astype(np.int64), weights)
+        yield EdgeBatch(np.stack(ends, axis=1).astype(np.int64), weights)
 
 
 #: Ways to cut an edge list that are known by name.
@@ -287,7 +287,7 @@ def cut_edges(
     write_parts(folder, _sorted_parts(files, labels, n_parts, Path(folder).absolute().parent))
 
 
-def _all_edges(files: Sequence[Path]) -> Iterator[Edges]:
+def _all_edges(files: Sequence[Path]) -> Iterator[EdgeBatch]:
     for file in files:
         yield from read_batches(file)
 

@@ -45,21 +45,21 @@ _Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SignalTable:
     """Numbers, shape (n_rows,) or (n_rows, n_columns), and the names of the rows if they have any."""
 
     values: Array
     names: list[str] | None = None
 
 
-def parse_table(text: str, file: Path) -> Table:
+def parse_table(text: str, file: Path) -> SignalTable:
     """Return the table in a text, real unless a number has an imaginary part."""
     if "#" in text:
         text = _QUOTED_OR_COMMENT.sub(lambda match: match[1] or "", text)
     delimiter = next((mark for mark in _DELIMITERS if mark in text), None)
     plain = None if _NOT_PLAIN.search(text) else load_numbers(text, delimiter)
     if plain is not None:
-        return Table(_as_signals(plain))
+        return SignalTable(_as_signals(plain))
     n_lines = text.count("\n") + 1
     n_fields = n_lines + text.count(delimiter or " ")
     check_memory(file, "its content", 3 * len(text) + _LINE_COST * n_lines + _FIELD_COST * n_fields)
@@ -72,8 +72,8 @@ def parse_table(text: str, file: Path) -> Table:
         heads_names, body = False, rows  # the first row is no header
     has_words = all(len(fields) > 1 for _, fields in body) and not all(_is_number(fields[0]) for _, fields in body)
     if not (heads_names or has_words):
-        return Table(_as_signals(_numbers(body, 0, file)))
-    return Table(_as_signals(_numbers(body, 1, file)), [fields[0] for _, fields in body])
+        return SignalTable(_as_signals(_numbers(body, 0, file)))
+    return SignalTable(_as_signals(_numbers(body, 1, file)), [fields[0] for _, fields in body])
 
 
 def parse_number(word: str) -> complex:
@@ -183,7 +183,7 @@ def read_signal(path: str | os.PathLike[str], graph: Graph) -> Array:
     return ordered_signal(read_table(file), file, graph.n_vertices, graph.labels)
 
 
-def read_table(file: Path, stream: Readable | None = None) -> Table:
+def read_table(file: Path, stream: Readable | None = None) -> SignalTable:
     """Return numbers in a file, or in a stream that messages call by that name, and the names of their rows if any."""
     if stream is None:
         if file.suffix.lower() not in SIGNAL_ENDINGS:
@@ -191,15 +191,15 @@ def read_table(file: Path, stream: Readable | None = None) -> Table:
         check_file(file)
         if file.suffix.lower() == ".npy":
             with file.open("rb") as array:
-                return Table(read_array(array, file, file.stat().st_size, copies=1))
+                return SignalTable(read_array(array, file, file.stat().st_size, copies=1))
     content = read_content(file, COST, stream)
     if stream is not None and content.startswith(_NPY_MAGIC):
-        return Table(read_array(BytesIO(content), file, len(content), copies=1))
+        return SignalTable(read_array(BytesIO(content), file, len(content), copies=1))
     return parse_table(decode(content, file, "numbers"), file)
 
 
 def ordered_signal(
-    table: Table, file: Path, n_vertices: int, labels: ArrayLike | None, *, missing: bool = False
+    table: SignalTable, file: Path, n_vertices: int, labels: ArrayLike | None, *, missing: bool = False
 ) -> Array:
     """Return the numbers of a table as a checked signal, in the order of the vertices, whose names are the labels.
 

@@ -44,8 +44,8 @@ WAYS = {
 }
 
 #: A way, and the numbers of the filters that share it.
-Part = tuple[str, tuple[int, ...]]
-Plan = tuple[Part, ...]
+Group = tuple[str, tuple[int, ...]]
+Plan = tuple[Group, ...]
 
 # Sweeps beyond which a tolerance is not worth reaching by Jacobi.
 _MAX_SWEEPS = 100_000
@@ -190,7 +190,7 @@ class Choice:
         self._lock = Lock()
         self._chosen: dict[int, Chosen] = {}
         self._latest: Chosen | None = None
-        self.prepared: dict[Part, FilterMethod] = {}
+        self.prepared: dict[Group, FilterMethod] = {}
         self.missed: list[dict[str, float]] = [{} for _ in self.responses]
         self.singular: list[set[str]] = [set() for _ in self.responses]
         self._only = self._without_choice()
@@ -295,7 +295,7 @@ class Decision:
     def __init__(self, choice: Choice, n_signals: int) -> None:
         self.choice, self.n_signals = choice, n_signals
         self.everything = tuple(range(len(choice.responses)))
-        self.costs: dict[Part, Cost] = {}
+        self.costs: dict[Group, Cost] = {}
         self.measured: set[str] = set()
         # seconds beyond which no other way is tried for a filter for which some way misses the tolerance
         self.limits: dict[int, float] = {}

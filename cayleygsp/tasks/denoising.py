@@ -118,7 +118,7 @@ def estimate_noise(
     """
     L = laplacian(graph, kind)
     f = check_real_signals(y, L.n_vertices)
-    check_edges(L)
+    check_has_edges(L)
     n_probes = check_integer(n_probes, "n_probes", at_least=2)
     # squares of signals of any size are numbers once the largest is about one
     exponent = int(np.frexp(np.abs(f).max())[1])
@@ -168,7 +168,7 @@ def check_real_signals(y: ArrayLike, n_vertices: int, name: str = "y") -> Array:
     return f
 
 
-def check_edges(L: Laplacian) -> None:
+def check_has_edges(L: Laplacian) -> None:
     """Reject a graph on which no signal is smoother than another."""
     if L.lmax == 0:
         raise ValueError("`graph` must have edges: without them no signal is smoother than another")
@@ -337,7 +337,7 @@ def denoise(
     """
     L = laplacian(graph, kind)
     f = check_real_signals(y, L.n_vertices)
-    check_edges(L)
+    check_has_edges(L)
     name, make = check_family(family)
     check_choice(select, "select", SELECTORS)
     compared = default_strengths(L, FIRST_RANGE[1]) if strengths is None else check_strengths(strengths)

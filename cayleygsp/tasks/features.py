@@ -18,7 +18,7 @@ from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.base import Response
 from cayleygsp.responses.function import as_response
 from cayleygsp.responses.steps import DEFAULT_TRANSITION, HighPass, LowPass
-from cayleygsp.tasks.denoising import check_edges
+from cayleygsp.tasks.denoising import check_has_edges
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +142,7 @@ def _bands(L: Laplacian, bands: Any, transition: float) -> tuple[list[Response],
     """Return the responses, what they are called, and where they meet; between frequencies they add up to 1."""
     if np.ndim(bands) == 0 and not callable(bands):
         n_bands = check_integer(bands, "bands", at_least=2)
-        check_edges(L)
+        check_has_edges(L)
         edges = L.lmax * 2.0 ** np.arange(1 - n_bands, 0)
         if not edges[0] > 0:
             raise ValueError(f"`bands` must be fewer, as the lowest would end at 0, got {n_bands}")
@@ -157,7 +157,7 @@ def _bands(L: Laplacian, bands: Any, transition: float) -> tuple[list[Response],
         edges = check_coefficients(given, "bands")
         if edges.dtype.kind == "c" or not ((edges > 0).all() and (np.diff(edges) > 0).all()):
             raise ValueError(f"`bands` must be positive frequencies that increase, got {edges.tolist()}")
-        check_edges(L)
+        check_has_edges(L)
         if edges[-1] >= L.lmax:
             raise ValueError(
                 f"`bands` must meet below the end of the spectrum, {L.lmax:.6g}, got {edges[-1]:g}: nothing is above it"

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from cayleygsp import gallery
 from cayleygsp.graph import Graph
 from cayleygsp.io import read_signal
-from cayleygsp.io.signals import Table, ordered_signal, parse_table, read_table
+from cayleygsp.io.signals import SignalTable, ordered_signal, parse_table, read_table
 
 PATH = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
 NAMED = Graph(PATH, labels=["ann", "bob", "cy"])
@@ -180,11 +180,11 @@ def test_numbers_are_read_to_the_last_digit(values, separator):
 
 
 def test_missing_values_stay_where_they_are_allowed():
-    table = Table(np.array([1.0, np.nan, 3.0]), ["2", "0", "1"])
+    table = SignalTable(np.array([1.0, np.nan, 3.0]), ["2", "0", "1"])
     assert np.array_equal(
         ordered_signal(table, Path("a.csv"), 3, None, missing=True), [np.nan, 3.0, 1.0], equal_nan=True
     )
     with pytest.raises(ValueError, match="must be finite, got nan"):
         ordered_signal(table, Path("a.csv"), 3, None)
     with pytest.raises(ValueError, match="must be finite, got inf"):
-        ordered_signal(Table(np.array([np.inf, np.nan])), Path("a.csv"), 2, None, missing=True)
+        ordered_signal(SignalTable(np.array([np.inf, np.nan])), Path("a.csv"), 2, None, missing=True)
