@@ -28,7 +28,7 @@ from cayleygsp.cli.options import (
 from cayleygsp.cli.outputs import Results
 from cayleygsp.cli.polynomial import (
     AskedPolynomial,
-    check_positive,
+    check_positive_option,
     check_target,
     read_target,
     target_name,
@@ -106,7 +106,7 @@ def filter_command(
     if not outputs.output:
         raise BadInput("--output must be given: a file .npy, .csv or .txt, or - for standard output")
     results = Results(outputs, SIGNAL_ENDINGS)
-    check_positive(tol, "--tol")
+    check_positive_option(tol, "--tol")
     asked = _asked_polynomial(passing, polynomial, method)
     check_streams(graph.graph, given.signal)
     in_parts = _is_parts(graph.graph, cluster)
