@@ -9,7 +9,7 @@ import numpy as np
 from analysis._experiment import check_settings
 from analysis._networks import CHEBNET, CHEBYSHEV, EXACT, N_COMMUNITIES, SWEEPS
 from cayleygsp._validation import check_choice
-from cayleygsp.nn.layers.coordinate_conv import COEFFICIENTS, PARAMETRIZATIONS
+from cayleygsp.nn.coordinates import COEFFICIENTS, PARAMETRIZATIONS
 
 MODELS = (EXACT, *(f"jacobi {K}" for K in SWEEPS), CHEBYSHEV, CHEBNET)
 

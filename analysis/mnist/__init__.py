@@ -30,7 +30,7 @@ from analysis.mnist.data import is_there
 from analysis.mnist.results import COURSE, accuracy_table, collect, cost_table, draw, findings
 from analysis.mnist.settings import ALL_MODELS, DRAWN, EXACT, FULL, MODELS, QUICK, QUICK_MODELS, settings_of
 from analysis.mnist.training import ROUNDS, measure_costs, train
-from cayleygsp.nn.layers.coordinate_conv import COEFFICIENTS, ORTHOGONAL
+from cayleygsp.nn.coordinates import COEFFICIENTS, ORTHOGONAL
 
 _LEARNED = {
     COEFFICIENTS: "the coefficients themselves, as in the paper, by the series and by the Jacobi scheme alike",

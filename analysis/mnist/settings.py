@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from analysis._experiment import check_settings
-from cayleygsp.nn.layers.coordinate_conv import COEFFICIENTS, PARAMETRIZATIONS
+from cayleygsp.nn.coordinates import COEFFICIENTS, PARAMETRIZATIONS
 
 MNIST, DRAWN = "mnist", "drawn"
 

@@ -23,11 +23,11 @@ except ModuleNotFoundError as error:
         "cayleygsp"
     ) from error
 
+from cayleygsp.nn.coordinates import parameter_groups
 from cayleygsp.nn.features import ChebyshevFeatures, EigenbasisFeatures, JacobiFeatures
 from cayleygsp.nn.graph.laplacian import GraphLaplacian
 from cayleygsp.nn.layers.cayley_conv import CayleyConv, PrecomputedCayleyConv
 from cayleygsp.nn.layers.cheb_conv import ChebConv
-from cayleygsp.nn.layers.coordinate_conv import parameter_groups
 from cayleygsp.nn.layers.graclus_pooling import GraclusPooling
 from cayleygsp.nn.layers.spectral_conv import SpectralConv
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
 from cayleygsp._typing import LaplacianKind
@@ -177,16 +177,15 @@ class GraphLaplacian(nn.Module):
                 f"`laplacian` must be a cayleygsp.Laplacian, got {type(laplacian).__name__}; make one with "
                 "cayleygsp.laplacian"
             )
-        L, n = laplacian.matrix, laplacian.n_vertices
-        rows = np.repeat(np.arange(n), np.diff(L.indptr))
-        off = L.indices != rows
-        indptr = np.append(0, np.cumsum(np.bincount(rows[off], minlength=n)))
-        whole = torch.int32 if L.nnz < 2**31 else torch.int64
+        n = laplacian.n_vertices
+        W = sparse.csr_array(sparse.diags_array(laplacian.diagonal) - laplacian.matrix)
+        W.eliminate_zeros()
+        whole = torch.int32 if W.nnz < 2**31 else torch.int64
         with outside_inference():
             made = cls(
-                torch.as_tensor(indptr, dtype=whole, device=device),
-                torch.as_tensor(L.indices[off], dtype=whole, device=device),
-                torch.as_tensor(-L.data[off], dtype=dtype, device=device),
+                torch.as_tensor(W.indptr, dtype=whole, device=device),
+                torch.as_tensor(W.indices, dtype=whole, device=device),
+                torch.as_tensor(W.data, dtype=dtype, device=device),
                 torch.as_tensor(laplacian.diagonal, dtype=dtype, device=device),
                 _not_below(torch.full((n,), laplacian.lmax, dtype=torch.float64), dtype).to(device),
                 "sym" if laplacian.kind == "normalized" else None,

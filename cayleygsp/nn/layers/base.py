@@ -28,8 +28,7 @@ NO_FILTERS = "the layer has no filters before its first call: in_channels is not
 class GraphConv(nn.Module, ABC):
     """Base of the layers.
 
-    A subclass sets ``matrix``, ``parameter``, ``reset_parameters``, ``_give_shape``, ``_draw_weight``, ``convolve`` and
-    ``taps``.
+    A subclass sets ``matrix``, ``parameter``, ``reset_parameters``, ``_give_shape``, ``_draw_weight`` and ``convolve``.
     """
 
     weight: Tensor
@@ -81,10 +80,6 @@ class GraphConv(nn.Module, ABC):
     @abstractmethod
     def convolve(self, x: Tensor, laplacian: Any) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
-
-    @abstractmethod
-    def taps(self, laplacian: Any) -> Tensor:
-        """Return the weights of all terms of the polynomial of the scaled Laplacian, shape (n_terms, in, out)."""
 
     def convolve_sparse(self, x: Tensor, laplacian: Any) -> Tensor:
         """Filter sparse signals of shape (n, in_channels); by default as dense ones."""

@@ -15,12 +15,11 @@ from cayleygsp._typing import ArrayLike, FloatArray, GraphLike
 from cayleygsp._validation import check_choice, check_eigenvalues, check_integer, check_positive
 from cayleygsp.filters import CayleyFilter
 from cayleygsp.laplacians import laplacian as core_laplacian
-from cayleygsp.nn.coordinates import plain_start_power, start_power
+from cayleygsp.nn.coordinates import ORTHOGONAL, PARAMETRIZATIONS, CoordinateConv, plain_start_power, start_power
 from cayleygsp.nn.features import Features
 from cayleygsp.nn.graph.build import assert_async
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.layers.base import NO_FILTERS, glorot_like
-from cayleygsp.nn.layers.coordinate_conv import ORTHOGONAL, PARAMETRIZATIONS, CoordinateConv
 from cayleygsp.nn.ops.convolution import cayley_conv, sparse_product
 from cayleygsp.nn.ops.exact import exact_conv
 from cayleygsp.nn.ops.jacobi import jacobi_conv
@@ -109,10 +108,8 @@ class CayleyConv(CoordinateConv):
 
     ``state_dict`` has the coefficients :math:`c_j` under the name of the parameter, ``weight`` or ``coeffs``, the
     learned numbers themselves under ``coordinates``, and under ``frequencies`` those that the coordinates were made
-    for. Loading it is exact, so that training goes on where it stood; where ``coordinates`` are missing or do not
-    belong to the coefficients, weights are computed from these, to rounding. The weights themselves are no state:
-    ``load_state_dict(dict(layer.named_parameters()))`` misses the frequencies, and ``functional_call`` refuses a
-    ``state_dict``.
+    for. Loading it is exact, so that training goes on where it stood. The parameters are no state, though their names
+    are the same: ``load_state_dict`` misses the frequencies in them, and ``functional_call`` refuses a ``state_dict``.
 
     Gradients are those of the exact filter up to ``tol``. They cannot be differentiated again, nor in forward mode,
     except for method "exact".
@@ -359,11 +356,11 @@ class CayleyConv(CoordinateConv):
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         if lam.ndim != 1:
             raise ValueError(f"`eigenvalues` must be one-dimensional, got shape {lam.shape}")
-        weights, zooms = self._weights(), self._zooms()
-        out = np.empty((lam.size, weights.shape[1], weights.shape[2]))
-        for o, h in enumerate(zooms):
-            out[:, :, o] = power_basis(self.order, h * lam, real=self.real_coeffs) @ weights[:, :, o]
-        return out
+        weights, bases = (
+            self._weights(),
+            (power_basis(self.order, h * lam, real=self.real_coeffs) for h in self._zooms()),
+        )
+        return np.stack([basis @ weights[:, :, o] for o, basis in enumerate(bases)], axis=2)
 
     def _weights(self) -> FloatArray:
         """Return the weights, shape (2r + 1, in_channels, out_channels), as an array of the core."""
