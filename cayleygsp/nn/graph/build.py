@@ -212,19 +212,26 @@ def _by_torch(edges: Edges) -> Rows:
     if not edges.index.is_meta and edges.index.numel():
         check_values(edges)
     batch = _numbered(batch)
-    order = torch.argsort(edges.index[0 if undirected else 1], stable=True)
-    row, col = edges.index[:, order].long() if undirected else edges.index[:, order].long().flip(0)
+    ends = edges.index if undirected else edges.index.flip(0)
+    indptr, order = sort_into_rows(ends[0], n)
+    row, col = ends[:, order].long()
     weight = torch.ones_like(row, dtype=torch.float64) if edges.weight is None else edges.weight
     values, diagonal = entries_of_edges(edges.index, weight, n, normalization, order, undirected=undirected)
-    counts = torch.zeros(n, dtype=torch.int64, device=row.device).index_add(0, row, torch.ones_like(row))
-    whole = torch.int32 if max(row.shape[0], n) < 2**31 else torch.int64
-    indptr = torch.zeros(n + 1, dtype=whole, device=row.device)
-    indptr[1:] = counts.cumsum(0)
-    if undirected and normalization is None:
-        lmax = _guaranteed_lmax(row, col, values, diagonal, batch, counts)
+    if undirected and normalization is None and n:
+        longest = indptr.diff().amax().double()
+        lmax = _guaranteed_lmax(row, col, values, diagonal, batch) * (1 + (longest + 8) * 2.0**-52)
     else:
         lmax = _plain_lmax(edges, diagonal if undirected else _largest_entries(values, diagonal, row), batch)
-    return indptr, col.to(whole), values, diagonal.contiguous(), lmax.double().contiguous()
+    return indptr, col.to(indptr.dtype), values, diagonal.contiguous(), lmax.contiguous()
+
+
+def sort_into_rows(ends: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Return where rows begin, shape (n + 1,), and the entries in their order, without asking the device."""
+    order, counts = torch.argsort(ends, stable=True), torch.zeros(n, dtype=torch.int64, device=ends.device)
+    # not bincount, which asks for the largest number
+    counts = counts.scatter_add(0, ends.long(), torch.ones_like(ends, dtype=torch.int64))
+    whole = torch.int32 if max(ends.shape[0], n) < 2**31 else torch.int64
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)]).to(whole), order
 
 
 def _numbered(batch: Tensor | None) -> Tensor | None:
@@ -252,27 +259,19 @@ def _plain_lmax(edges: Edges, largest: Tensor, batch: Tensor | None) -> Tensor:
     return 2.0 * top.gt(0).double() if edges.undirected else 2 * top
 
 
-def _guaranteed_lmax(
-    row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batch: Tensor | None, counts: Tensor
-) -> Tensor:
-    """Bound the spectrum of D - W for each graph, as the core does: max of (Qx)_i / x_i, Q = D + W, by power steps."""
-    if diagonal.shape[0] == 0:
-        return diagonal
-    inner = diagonal > 0
-    x = torch.where(inner, diagonal, 1.0)
-    best = 2 * _per_graph(diagonal, batch)  # by Gershgorin
-    usable = inner
+def _guaranteed_lmax(row: Tensor, col: Tensor, w: Tensor, diagonal: Tensor, batch: Tensor | None) -> Tensor:
+    """Return what the loops of :func:`cayleygsp.engine.edge_rows.guaranteed_bound` return, before rounding."""
+    x, best, inner = diagonal, 2 * _per_graph(diagonal, batch), diagonal > 0
+    usable = torch.ones_like(inner)
     for _ in range(POWER_STEPS):
-        top = _per_graph(torch.where(inner, x, 0.0), batch)
-        x = torch.where(inner, x / torch.where(top > 0, top, 1.0), 1.0)
+        x = torch.where(inner, x / _per_graph(x, batch), 0.0)
         # a graph in which a number underflows keeps the bound that it has
         usable = usable & (_per_graph((inner & (x <= 1e-200)).double(), batch) == 0)
         Qx = diagonal * x + torch.zeros_like(x).index_add(0, row, w * x[col])
-        ratio = _per_graph(torch.where(inner, Qx / x, 0.0), batch)
+        ratio = _per_graph(torch.where(x > 0, Qx / x, 0.0), batch)
         best = torch.where(usable, torch.minimum(best, ratio), best)
         x = Qx
-    best = _per_graph(torch.where(inner & torch.isfinite(best), best, 0.0), batch)
-    return best * (1 + (counts.amax().double() + 8) * 2.0**-52)
+    return best
 
 
 def asks_for_gradient(edge_weight: Tensor | None) -> bool:
@@ -310,10 +309,11 @@ def entries_of_edges(
     if normalization is None:
         return beside[order], diagonal
     total = degrees(w) if undirected else diagonal
-    inner = total > 0 if normalization == "sym" else total != 0
     # a power of two near the largest degree, so that nothing over- or underflows; a constant that cancels
     unit = torch.exp2(-torch.log2(total.detach().abs().amax().clamp(min=1e-300)).ceil()) if n else total.sum() + 1
-    scaled = torch.where(inner, total * unit, 1.0)
+    scaled = total * unit
+    inner = scaled > 0 if normalization == "sym" else scaled != 0
+    scaled = torch.where(inner, scaled, 1.0)
     if normalization == "sym":
         root = torch.where(inner, scaled.rsqrt(), 0.0)
         values = beside * unit * (root[source] * root[target])

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from cayleygsp._typing import LaplacianKind
 from cayleygsp.engine.edge_rows import rayleigh_bound
 from cayleygsp.laplacians import Laplacian
-from cayleygsp.nn.graph.build import LMAX_SLACK, SYMMETRY, parts_of_edges, sums_both_ways
+from cayleygsp.nn.graph.build import LMAX_SLACK, SYMMETRY, parts_of_edges, sort_into_rows, sums_both_ways
 from cayleygsp.nn.ops.operation import outside_inference
 
 # How much a given λ_max may be below a bound of the spectrum for recurrences to run backwards nevertheless.
@@ -71,13 +71,8 @@ class GraphTensors(NamedTuple):
 
 def transposed_pattern(indptr: Tensor, indices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return ``indptr_t``, ``indices_t`` and ``order_t`` of the transposed matrix, without asking the device."""
-    rows = rows_of(indptr, indices)
-    order = torch.argsort(indices, stable=True)
-    indptr_t = torch.zeros_like(indptr)
-    # not bincount, which asks for the largest number
-    counts = torch.zeros(indptr.shape[0] - 1, dtype=torch.int64, device=indptr.device)
-    indptr_t[1:] = counts.scatter_add_(0, indices.long(), torch.ones_like(rows)).cumsum(0)
-    return indptr_t, rows[order].to(indices.dtype), order
+    indptr_t, order = sort_into_rows(indices, indptr.shape[0] - 1)
+    return indptr_t, rows_of(indptr, indices)[order].to(indices.dtype), order
 
 
 def rows_of(indptr: Tensor, indices: Tensor) -> Tensor:
