@@ -51,8 +51,8 @@ def light_grid(ax: Axes, **which: Any) -> None:
 
 def legend_above(ax: Axes, n_columns: int, height: float = 1.0) -> None:
     """Draw the legend above the axes."""
-    place = {"loc": "lower center", "bbox_to_anchor": (0.5, height)}
-    ax.legend(**place, ncols=n_columns, frameon=False, fontsize="small")
+    look: dict[str, Any] = {"ncols": n_columns, "frameon": False, "fontsize": "small"}
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, height), **look)
 
 
 def mark_frequencies(ax: Axes, eigenvalues: FloatArray) -> None:

@@ -316,7 +316,7 @@ def _finish(ax: Axes, lowest: float, top: float, floor: float, shade: str, legen
         ax.set_ylim(top=top)
     if shade:
         low, high = ax.get_ylim()
-        ground = {"color": LIGHT_GREY, "alpha": 0.5, "linewidth": 0, "zorder": 0}
+        ground: dict[str, Any] = {"color": LIGHT_GREY, "alpha": 0.5, "linewidth": 0, "zorder": 0}
         ax.axhspan(low, min(floor, high), label=shade, **ground)
         ax.set_ylim(low, high)
     light_grid(ax)

@@ -255,7 +255,7 @@ def _draw_frequencies(ax: Axes, positions: FloatArray, n_marked: int) -> None:
 
 
 def _draw_curves(
-    ax: Axes, named: Mapping[str, AnyResponse], x: FloatArray, lam: FloatArray, style: Mapping[str, Any]
+    ax: Axes, named: Mapping[str, AnyResponse], x: FloatArray, lam: FloatArray, style: dict[str, Any]
 ) -> None:
     """Draw each response over ``x``, computed at ``lam``."""
     for k, (name, function) in enumerate(named.items()):

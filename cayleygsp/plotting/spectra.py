@@ -71,11 +71,11 @@ def half_circle(
     C = cayley_transform(h * lam)
     arc = np.exp(1j * np.linspace(-np.pi, 0, 181))
     ax.plot(arc.real, arc.imag, color=LIGHT_GREY, linewidth=1.0, zorder=1)
-    points: dict[str, Any] = {"linestyle": "none", "markersize": 4.0, "clip_on": False} | kwargs
-    rest = {"marker": "o", "color": BLUE, "markerfacecolor": "white", "markeredgewidth": 0.7, "zorder": 2}
-    low = {"marker": "D", "color": VERMILION, "markeredgecolor": "black", "markeredgewidth": 0.4, "zorder": 3}
-    ax.plot(C.real[:n_marked], C.imag[:n_marked], label=f"first {min(n_marked, lam.size)}", **(low | points))
-    ax.plot(C.real[n_marked:], C.imag[n_marked:], label="others", **(rest | points))
+    points: dict[str, Any] = {"linestyle": "none", "markersize": 4.0, "clip_on": False}
+    low = points | {"marker": "D", "color": VERMILION, "markeredgecolor": "black", "markeredgewidth": 0.4, "zorder": 3}
+    rest = points | {"marker": "o", "color": BLUE, "markerfacecolor": "white", "markeredgewidth": 0.7, "zorder": 2}
+    ax.plot(C.real[:n_marked], C.imag[:n_marked], label=f"first {min(n_marked, lam.size)}", **(low | kwargs))
+    ax.plot(C.real[n_marked:], C.imag[n_marked:], label="others", **(rest | kwargs))
     for x, text in ((-1.0, r"$\lambda = 0$"), (1.0, r"$\lambda = \infty$")):
         ax.plot([x, x], [0.04, 0.1], color=GREY, linewidth=0.8, zorder=1)
         ax.text(x, 0.13, text, ha="center", va="bottom", fontsize="small")

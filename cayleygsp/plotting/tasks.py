@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -191,7 +192,7 @@ def denoised_figure(graph: Graph, y: Array, result: Denoised, *, signal: int = 0
     """
     before, after = (f if f.ndim == 1 else f[:, signal] for f in (y, result.signals))
     if graph.coords is None:
-        return criterion(result, signal=signal, ax=_one_axes(4.8)).figure
+        return _one_axes(4.8, lambda ax: criterion(result, signal=signal, ax=ax))
     figure, (left, middle, right) = _panels(graph, 3)
     scale = _scale(before)
     _draw(graph, before, left, "noisy", scale)
@@ -228,7 +229,7 @@ def inpainted_figure(graph: Graph, y: Array, known: Array, result: Inpainted, *,
     """
     before, after = (f if f.ndim == 1 else f[:, signal] for f in (y, result.signals))
     if graph.coords is None:
-        return convergence(result, ax=_one_axes(4.8)).figure
+        return _one_axes(4.8, lambda ax: convergence(result, ax=ax))
     figure, (left, right) = _panels(graph, 2)
     scale = _scale(np.concatenate([before[known], after]))
     _draw(graph, np.where(known, before, 0.0), left, f"known: {result.n_known:,} vertices", scale, known)
@@ -262,7 +263,7 @@ def features_figure(graph: Graph, features: Features, lmax: float) -> Figure:
     """
     n_bands = len(features.bands)
     if graph.coords is None or n_bands > _MOST_BANDS or np.iscomplexobj(features.values):
-        return bands(features, lmax, ax=_one_axes(5.5)).figure
+        return _one_axes(5.5, lambda ax: bands(features, lmax, ax=ax))
     figure = Figure(figsize=(2.6 * n_bands, 5.4), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.15])
     top, below = parts
@@ -275,8 +276,10 @@ def features_figure(graph: Graph, features: Features, lmax: float) -> Figure:
     return figure
 
 
-def _one_axes(width: float) -> Axes:
-    return Figure(figsize=(width, 3.4), layout="constrained").subplots()
+def _one_axes(width: float, draw: Callable[[Axes], Axes]) -> Figure:
+    figure = Figure(figsize=(width, 3.4), layout="constrained")
+    draw(figure.subplots())
+    return figure
 
 
 def _panels(graph: Graph, n_panels: int) -> tuple[Figure, Any]:

@@ -21,7 +21,7 @@ def application_section(
     L: Laplacian, polynomial: CayleyPolynomial, signal: FloatArray, tolerances: Sequence[float]
 ) -> tuple[Section, dict[str, Any]]:
     """Return cost and certificate for several tolerances; times are those of one run."""
-    runs = []
+    runs: list[dict[str, Any]] = []
     for tol in tolerances:
         _, info, prepare_seconds, apply_seconds = timed_filter(L, polynomial, signal, tol=tol)
         runs.append(

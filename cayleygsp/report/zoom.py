@@ -52,7 +52,9 @@ def zoom_rows(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -
     m, lam = n_lowest, frequencies.eigenvalues
     lowest = frequencies.lowest(m)
     last, values = lowest.last, lowest.values
-    has_gap = lam is not None and m < lam.size and lam[m] - lam[m - 1] > 1e-10 * lam[-1]
+    following = None
+    if lam is not None and m < lam.size and lam[m] - lam[m - 1] > 1e-10 * lam[-1]:
+        following = float(lam[m])
     return [
         ZoomRow(
             zoom=float(h),
@@ -63,7 +65,7 @@ def zoom_rows(frequencies: Frequencies, zooms: Sequence[float], n_lowest: int) -
             smallest_gap=None if values is None or m < 2 else float(np.diff(zoom.angles(values, h)).min() / np.pi),
             resolution=float(zoom.resolution(last, h)),
             best_resolution=1 / last if last > 0 else math.inf,
-            gap_order=zoom.separating_order(last, float(lam[m]), h) if has_gap else None,
+            gap_order=zoom.separating_order(last, following, h) if following else None,
         )
         for h in zooms
     ]
