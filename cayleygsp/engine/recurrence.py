@@ -175,19 +175,9 @@ def column_tiles(m: int, itemsize: int) -> Iterator[slice]:
 
     For what has no loop for one signal, and for parts of a graph, in which every tile is an exchange.
     """
-    if m * itemsize <= TILE_BYTES:
-        return iter([slice(0, m)])
-    edges = tile_edges(1, m, TILE_BYTES // itemsize).tolist()
+    n_tiles = max(-(-m // (TILE_BYTES // itemsize)), 1)
+    edges = np.linspace(0, m, n_tiles + 1).astype(np.int64).tolist()
     return (slice(first, last) for first, last in pairwise(edges))
-
-
-def tile_edges(batch: int, features: int, width: int) -> Array:
-    """Cut batch * features columns into tiles; wide features are cut at the ends of a batch element too."""
-    if features >= width:
-        inner = np.linspace(0, features, -(-features // width) + 1).astype(np.int64)[:-1]
-        return np.append((features * np.arange(batch)[:, None] + inner).ravel(), batch * features)
-    per_tile = max(width // features, 1) * features
-    return np.append(np.arange(0, batch * features, per_tile), batch * features).astype(np.int64)
 
 
 def _rows(graph: KernelGraph) -> Any:

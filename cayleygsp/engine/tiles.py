@@ -20,7 +20,7 @@ from numba import njit
 from cayleygsp._typing import Array
 from cayleygsp.engine.compiling import FAST, compiled, compiled_helper
 from cayleygsp.engine.packed import cut_rows
-from cayleygsp.engine.recurrence import TILE_BYTES, tile_edges
+from cayleygsp.engine.recurrence import TILE_BYTES
 from cayleygsp.engine.rows import copy_row, mix_rows, step_scaled_rows, sum_row
 from cayleygsp.engine.threads import MORE, claim, finish, run, useful_threads
 
@@ -54,7 +54,7 @@ class TilePlan:
         item = np.dtype(dtype).itemsize
         self.n_terms = n_terms
         self.numbers = batch * n * features
-        self.edges = tile_edges(batch, features, TILE_BYTES // item)
+        self.edges = _tile_edges(batch, features, TILE_BYTES // item)
         n_tiles = self.edges.size - 1
         self.n_threads = useful_threads(self.numbers * n_terms, 1, limit)
         lanes = _LANE_BYTES // item
@@ -95,6 +95,15 @@ class TilePlan:
             n_chunks, n_steps, numbers = n_tiles, 1, self.numbers * self.n_terms
         arguments = (graph, a, operations, self.edges, chunks, self.by_rows, source, target, self.buffers)
         run(loop, *arguments, n_chunks=n_chunks, n_steps=n_steps, numbers=4 * numbers, n_threads=self.n_threads)
+
+
+def _tile_edges(batch: int, features: int, width: int) -> Array:
+    """Cut batch * features columns into tiles; wide features are cut at the ends of a batch element too."""
+    if features >= width:
+        inner = np.linspace(0, features, -(-features // width) + 1).astype(np.int64)[:-1]
+        return np.append((features * np.arange(batch)[:, None] + inner).ravel(), batch * features)
+    per_tile = max(width // features, 1) * features
+    return np.append(np.arange(0, batch * features, per_tile), batch * features).astype(np.int64)
 
 
 def product(graph: tuple[Any, ...], x: Array, y: Array, limit: int | None = None) -> None:
