@@ -195,8 +195,8 @@ def _backward(
     dx = dw = dh = all_weights = None
     if weight is None:
         U = functions.of(gradient, functions.rows(n_blocks))
-        dx = U[:, :, :size].to(gradient.dtype).contiguous() if need_x else None
-        if need_zoom:
+        dx = U[:, :, :size].contiguous() if need_x else None
+        if need_zoom and x is not None:
             # in the precision of the recurrence, which is double where the slopes are small beside the blocks
             dh = zoom_slopes(U, basis.kind).mul_(x).sum(dtype=torch.float64)
     elif weight.dim() == 1:
@@ -206,11 +206,9 @@ def _backward(
     else:
         dx, all_weights = _through_narrow_output(functions, gradient, x, weight, need_x, n_blocks)
     if weight is not None and all_weights is not None:
-        dw = all_weights[:size].to(weight.dtype).contiguous() if need_weight else None
+        dw = all_weights[:size] if need_weight else None
         if need_zoom:
             dh = (weight.reshape(size, -1) * zoom_slopes(all_weights.reshape(len(all_weights), -1), basis.kind)).sum()
-    if log_zoom is not None and dh is not None:
-        dh = dh.to(log_zoom.dtype).reshape(log_zoom.shape)
     return [dx, dw, dh, None, None, None]
 
 
@@ -221,7 +219,7 @@ def _through_one_filter(
     series = [functions.shared_row(coeffs)] if need_x else []
     of_all = None if x is None else functions.rows(n_blocks)
     U = functions.of(gradient, torch.cat(series if of_all is None else [*series, of_all]))
-    dx = U[:, :, 0].to(gradient.dtype).contiguous() if need_x else None
+    dx = U[:, :, 0].contiguous() if need_x else None  # so that the other blocks do not stay in memory
     if x is None:
         return dx, None
     return dx, (U[:, :, -n_blocks:] * x.to(U.dtype)[:, :, None]).sum(dim=(0, 1, 3), dtype=torch.float64)

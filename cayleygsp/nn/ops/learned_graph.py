@@ -398,9 +398,7 @@ def _backward(
             dx[group] = in_x.view(n, -1, f_in).transpose(0, 1)
     in_graph = recurrences.gradients() if need_graph else (None, None, None)
     in_zoom = V.in_zoom().reshape(log_zoom.shape) if need_zoom and log_zoom is not None else None
-    found = dx, V.in_weight if need_weight else None, in_zoom
-    alike = gradient.new_empty(0, dtype=given), weight, log_zoom, *graph[2:5]
-    return [None if g is None else g.to(t.dtype) for g, t in zip((*found, *in_graph), alike, strict=True)]
+    return [dx, V.in_weight if need_weight else None, in_zoom, *in_graph]
 
 
 series_conv = Operation("series_conv", _forward, _backward)

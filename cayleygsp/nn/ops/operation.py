@@ -99,8 +99,8 @@ class Operation:
         numbers, shape (size,), or None if x is blocks, shape (batch, n, size, channels).
     backward : callable
         ``backward(gradient, x, weight, log_zoom, kept, graph, *settings, needs)`` returns the gradients in x, weight,
-        log_zoom and in values, diagonal and scale of the graph, None where ``needs`` does not ask for them: one answer
-        for each of the first three, one for the graph.
+        log_zoom and in values, diagonal and scale of the graph, in any precision, None where ``needs`` does not ask for
+        them: one answer for each of the first three, one for the graph.
     """
 
     def __init__(
@@ -133,8 +133,11 @@ class Operation:
         return cast(Tensor, _Direct.apply(self, settings, x, weight, log_zoom, *graph))
 
     def _all_gradients(self, gradient: Tensor, *rest: Any) -> list[Tensor]:
-        """Return all gradients, empty where they are not needed: an operation of torch cannot return None."""
-        return [gradient.new_empty(0) if g is None else g for g in self.backward(gradient, *rest)]
+        """Return all gradients like their tensors, empty where none is needed: an operation cannot return None."""
+        _, weight, log_zoom, _, graph, *_ = rest
+        alike = gradient, weight, log_zoom, *graph[2:5]
+        found = zip(self.backward(gradient, *rest), alike, strict=True)
+        return [gradient.new_empty(0) if g is None else g.to(t.dtype).contiguous() for g, t in found]
 
     def _differentiate_traced(self, ctx: Any, gradient: Tensor, _: Any) -> tuple[Any, ...]:
         x, weight, log_zoom, graph, *settings = ctx.needs_input_grad

@@ -72,8 +72,7 @@ class FilterBasis(NamedTuple):
 
         That gradient is of size 1 / (hλ) where hλ is large, and rounding in a recurrence grows with its length.
         """
-        known = log_zoom is not None and self.bound is not None and log_zoom.device.type not in ("meta", "mps")
-        if dtype != torch.float32 or not known:
+        if dtype != torch.float32 or log_zoom is None or self.bound is None or log_zoom.device.type in ("meta", "mps"):
             return dtype
         zoom = self.hint if self.hint is not None else zoom_of(log_zoom.detach().max())
         return torch.float64 if zoom * self.bound > SINGLE_LIMIT else dtype
