@@ -1,4 +1,4 @@
-"""What all precomputed inputs have: a graph that they belong to, and a way to mix what was computed."""
+"""Inputs that do not change in training, with what is computed of them once: terms, spectra, columns for sweeps."""
 
 from __future__ import annotations
 
@@ -18,18 +18,31 @@ from cayleygsp.responses.basis import basis_size, power_basis, power_coefficient
 
 
 class Features(ABC):
-    """Inputs of a :class:`~cayleygsp.nn.PrecomputedCayleyConv`, with what can be computed of them once.
+    """Inputs of a :class:`~cayleygsp.nn.PrecomputedCayleyConv`, with what can be computed of them once."""
 
-    Attributes
-    ----------
-    normalization : {"sym", None}
-        Of the Laplacian.
-    channels : int
-        Of the inputs.
-    """
-
+    # Of the Laplacian, and of the inputs.
     normalization: str | None
     channels: int
+
+    def _prepare(self, x: Any, laplacian: Any, shape: str) -> GraphLaplacian:
+        """Return the graph of the inputs if both are good; the vertices are their last dimension but one."""
+        if not isinstance(x, Tensor) or not x.is_floating_point() or x.dim() != 1 + shape.count(","):
+            given = f"shape {tuple(x.shape)}, dtype {x.dtype}" if isinstance(x, Tensor) else type(x).__name__
+            raise TypeError(f"`x` must be a tensor of shape {shape} of floating point numbers, got {given}")
+        if x.requires_grad:
+            raise ValueError("`x` must not require a gradient: the features are computed once")
+        if not bool(torch.isfinite(x).all()):
+            raise ValueError("`x` must be finite")
+        if isinstance(laplacian, Laplacian):
+            laplacian = GraphLaplacian.from_laplacian(laplacian, device=x.device)
+        if not isinstance(laplacian, GraphLaplacian):
+            raise TypeError(f"`laplacian` must be a Laplacian or GraphLaplacian, got {type(laplacian).__name__}")
+        reject_learned_graph(laplacian.values, "a set of features, computed once,")
+        n, self.channels = x.shape[-2:]
+        if n != laplacian.n_vertices:
+            raise ValueError(f"`x` must have {laplacian.n_vertices} rows as the graph has vertices, got {n}")
+        self.normalization = laplacian.normalization
+        return laplacian
 
     @abstractmethod
     def check_zoom(self, order: int, zoom: float) -> None:
@@ -37,27 +50,10 @@ class Features(ABC):
 
     @abstractmethod
     def mix(self, weight: Tensor, log_zoom: Tensor, index: Tensor | None, *, real: bool) -> Tensor:
-        """Filter some of the inputs.
+        """Filter some of the inputs; the result has their shape, with the channels of the output.
 
-        Parameters
-        ----------
-        weight : Tensor, shape (n_coeffs, channels, out_channels)
-            Coefficients in the basis of :func:`cayleygsp.responses.basis.power_basis`.
-        log_zoom : Tensor, shape () or (out_channels,)
-            log h.
-        index : Tensor, shape (k,), or None
-            Which inputs; None for all.
-        real : bool
-            Coefficients are real.
-
-        Returns
-        -------
-        Tensor, shape (n_rows, out_channels)
+        Parameters are those of :func:`cayleygsp.nn.ops.convolution.cayley_conv`, and which inputs, None for all.
         """
-
-    def arrange(self, rows: Tensor) -> Tensor:
-        """Return the rows of :meth:`mix` in the shape of the inputs."""
-        return rows
 
     @abstractmethod
     def to(self, *args: Any, **kwargs: Any) -> Features:
@@ -79,36 +75,20 @@ class BlockFeatures(Features):
     def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
         """Return blocks of filtered signals, and the derivatives of the first of them as combinations of all.
 
-        Parameters
-        ----------
-        index : Tensor, shape (k,), or None
-            Which signals.
-        zoom, order, real
-            h, r, and whether coefficients are real.
-        like : Tensor
-            In the precision that is wanted.
-
-        Returns
-        -------
-        blocks : Tensor, shape (n, k, channels, n_blocks)
-            The functions of the basis first.
-        derivative : Tensor, shape (n_coeffs, n_blocks)
-            The derivative of function b in log h is the sum over b' of ``derivative[b, b']`` times block b'.
+        The blocks, shape (n, k, channels, n_blocks), are in the precision of ``like``, those of the basis first. The
+        derivative of function b in log h is the sum over b' of ``derivative[b, b']`` times block b'.
         """
 
     def mix(self, weight: Tensor, log_zoom: Tensor, index: Tensor | None, *, real: bool) -> Tensor:
         """Filter some of the signals; see :meth:`Features.mix`."""
         if log_zoom.dim():
             columns = [self.mix(weight[:, :, o : o + 1], log_zoom[o], index, real=real) for o in range(weight.shape[2])]
-            return torch.cat(columns, dim=1)
+            return torch.cat(columns, dim=2)
         order = FilterBasis(CAYLEY_REAL if real else CAYLEY, weight.shape[0]).order
         blocks, derivative = self.blocks(index, zoom_of(log_zoom.detach()), order, real, weight)
         n, k, channels, n_blocks = blocks.shape
-        return _Mix.apply(weight, log_zoom, blocks.reshape(n * k, channels, n_blocks), derivative)
-
-    def arrange(self, rows: Tensor) -> Tensor:
-        """Return rows in the shape (k, n, out_channels)."""
-        return rows.view(self.n_vertices, -1, rows.shape[1]).transpose(0, 1)
+        rows = _Mix.apply(weight, log_zoom, blocks.reshape(n * k, channels, n_blocks), derivative)
+        return rows.view(n, k, -1).transpose(0, 1)
 
 
 class _Mix(torch.autograd.Function):
@@ -131,50 +111,6 @@ class _Mix(torch.autograd.Function):
             pairs = weight.reshape(size, -1) @ d.reshape(d.shape[0], -1).T
             dh = (derivative * pairs).sum().to(log_zoom.dtype)
         return dw, dh, None, None
-
-
-def check_signals(x: Any, n_dimensions: int, shape: str) -> Tensor:
-    """Return x if it is a tensor of finite numbers that asks for no gradient.
-
-    Parameters
-    ----------
-    x : Tensor
-        Signals.
-    n_dimensions : int
-        How many there must be.
-    shape : str
-        The shape, for the message.
-    """
-    if not isinstance(x, Tensor) or not x.is_floating_point() or x.dim() != n_dimensions:
-        given = f"shape {tuple(x.shape)}, dtype {x.dtype}" if isinstance(x, Tensor) else type(x).__name__
-        raise TypeError(f"`x` must be a tensor of shape {shape} of floating point numbers, got {given}")
-    if x.requires_grad:
-        raise ValueError("`x` must not require a gradient: the features are computed once")
-    if not bool(torch.isfinite(x).all()):
-        raise ValueError("`x` must be finite")
-    return x
-
-
-def check_laplacian(laplacian: Any, n_vertices: int, device: torch.device) -> GraphLaplacian:
-    """Return a Laplacian for the layers if it has so many vertices."""
-    if isinstance(laplacian, Laplacian):
-        laplacian = GraphLaplacian.from_laplacian(laplacian, device=device)
-    if not isinstance(laplacian, GraphLaplacian):
-        raise TypeError(f"`laplacian` must be a Laplacian or GraphLaplacian, got {type(laplacian).__name__}")
-    reject_learned_graph(laplacian.values, "a set of features, computed once,")
-    if n_vertices != laplacian.n_vertices:
-        raise ValueError(f"`x` must have {laplacian.n_vertices} rows as the graph has vertices, got {n_vertices}")
-    return laplacian
-
-
-def as_columns(x: Tensor) -> Tensor:
-    """Return signals of shape (n_signals, n, channels) with the vertices first, side by side in memory."""
-    return x.transpose(0, 1).contiguous()
-
-
-def chosen(columns: Tensor, index: Tensor | None) -> Tensor:
-    """Return some of the signals, shape (n, k, channels)."""
-    return columns if index is None else columns[:, index]
 
 
 class ChebyshevFeatures(Features):
@@ -228,38 +164,23 @@ class ChebyshevFeatures(Features):
         *,
         tol: float = 1e-4,
     ) -> None:
-        x = check_signals(x, 2, "(n, channels)")
-        laplacian = check_laplacian(laplacian, x.shape[0], x.device)
+        laplacian = self._prepare(x, laplacian, "(n, channels)")
         self.order = check_integer(order, "order", at_least=1)
         self.max_zoom = check_positive(max_zoom, "max_zoom")
         self.tol = check_positive(tol, "tol")
-        self.normalization = laplacian.normalization
         self.lmax = float(laplacian.lmax.max()) if laplacian.bound is None else laplacian.bound
         n_terms = self._terms_for(self.order, self.max_zoom)
         self.n_samples = power_samples(self.order + 1, self.max_zoom, self.lmax, tol=self.tol)
         graph = laplacian.tensors(x.dtype, own_scale=False)
         self.features = terms(graph, x[None], None, n_terms)[0]
-        self.channels = x.shape[1]
 
     def _terms_for(self, order: int, zoom: float) -> int:
         """Return how many terms filters of this order and zoom, and their derivatives in the zoom, need."""
         return power_coefficients(order + 1, zoom, self.lmax, tol=self.tol).coeffs.shape[1]
 
-    def covers(self, order: int, zoom: float) -> bool:
-        """Return whether the terms are enough for filters of this order and zoom.
-
-        Parameters
-        ----------
-        order : int
-            r.
-        zoom : float
-            h.
-        """
-        return self._terms_for(order, zoom) <= self.features.shape[1]
-
     def check_zoom(self, order: int, zoom: float) -> None:
         """Reject a zoom that is larger than the terms cover."""
-        if not self.covers(order, zoom):
+        if self._terms_for(order, zoom) > self.features.shape[1]:
             raise ValueError(
                 f"the zoom has grown to {zoom:.4g} and order {order} needs more terms than the "
                 f"{self.features.shape[1]} of `features`: compute them with a larger max_zoom (it was "
@@ -280,9 +201,6 @@ class ChebyshevFeatures(Features):
         """Move or cast the terms, as ``Tensor.to`` does; returns itself."""
         self.features = self.features.to(*args, **kwargs)
         return self
-
-    def __getitem__(self, index: Any) -> Tensor:
-        return self.features[index]
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
@@ -332,14 +250,12 @@ class EigenbasisFeatures(BlockFeatures):
     """
 
     def __init__(self, x: Tensor, laplacian: GraphLaplacian | Laplacian) -> None:
-        x = check_signals(x, 3, "(n_signals, n, channels)")
-        laplacian = check_laplacian(laplacian, x.shape[1], x.device)
-        self.normalization = laplacian.normalization
-        _, self.n_vertices, self.channels = x.shape
+        laplacian = self._prepare(x, laplacian, "(n_signals, n, channels)")
+        self.n_vertices = laplacian.n_vertices
         lam, Phi = laplacian.eigenbasis()
         self.eigenvalues = lam.clamp(min=0.0)
         self.eigenvectors = Phi.to(x.dtype)
-        columns = as_columns(x)
+        columns = x.transpose(0, 1).contiguous()
         # on the host, once
         spectrum = self.eigenvectors.cpu().numpy().T @ columns.flatten(1).cpu().numpy()
         self.spectrum = torch.from_numpy(spectrum).to(x.device).view_as(columns)
@@ -348,7 +264,7 @@ class EigenbasisFeatures(BlockFeatures):
         """Return blocks of filtered signals and their derivatives; see ``BlockFeatures.blocks``."""
         basis = power_basis(order + 1, zoom * self.eigenvalues.cpu().numpy(), real=real)
         functions, derivative = (torch.from_numpy(a).to(like) for a in (basis, zoom_derivative(order, real=real)))
-        spectrum = chosen(self.spectrum, index).to(like)
+        spectrum = (self.spectrum if index is None else self.spectrum[:, index]).to(like)
         spread = spectrum[..., None] * functions[:, None, None, :]
         return (self.eigenvectors.to(like) @ spread.flatten(1)).view(spread.shape), derivative
 
@@ -401,17 +317,15 @@ class JacobiFeatures(BlockFeatures):
     """
 
     def __init__(self, x: Tensor, laplacian: GraphLaplacian | Laplacian, n_iter: int = 10) -> None:
-        x = check_signals(x, 3, "(n_signals, n, channels)")
-        laplacian = check_laplacian(laplacian, x.shape[1], x.device)
+        laplacian = self._prepare(x, laplacian, "(n_signals, n, channels)")
         self.n_iter = check_integer(n_iter, "n_iter", at_least=0)
-        self.normalization = laplacian.normalization
-        _, self.n_vertices, self.channels = x.shape
-        self.columns = as_columns(x)
+        self.n_vertices = laplacian.n_vertices
+        self.columns = x.transpose(0, 1).contiguous()
         self._graph = laplacian.tensors(laplacian.values.dtype, own_scale=False)
 
     def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
         """Return blocks of filtered signals and their derivatives; see ``BlockFeatures.blocks``."""
-        columns = chosen(self.columns, index).to(like)
+        columns = (self.columns if index is None else self.columns[:, index]).to(like)
         compute = _blocks_by_loops if uses_loops(columns) else blocks_by_torch
         blocks = compute(self._graph, zoom, columns.flatten(1), order, self.n_iter)
         if real:

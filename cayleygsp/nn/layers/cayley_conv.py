@@ -495,5 +495,5 @@ class PrecomputedCayleyConv(CayleyConv):
         with full_precision(self.weight):
             c = self.coefficients()
             weight = c[:, None, None] * self.weight if self.shared_filter else c
-            rows = features.mix(weight, self.log_zoom, index, real=self.real_coeffs)
-        return features.arrange(rows if self.bias is None else rows + self.bias)
+            y = features.mix(weight, self.log_zoom, index, real=self.real_coeffs)
+        return y if self.bias is None else y + self.bias
