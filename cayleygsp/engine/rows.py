@@ -214,7 +214,8 @@ class _Step:
 
     def numbers(self, k: Any, lanes: int) -> tuple[Any, Any, Any]:
         """Emit the step for some columns; return the older, the present and the new numbers."""
-        total = self.near.sum(*self.emit.args[1:3], k, lanes)
+        begin, end = self.emit.args[1:3]
+        total = self.near.sum(begin, end, k, lanes)
         # the order of the loads decides which product the compiler fuses, and so the last bit
         old = self.emit.load(self.here(self.t_old, k), lanes)
         now = self.emit.load(self.here(self.near.t, k), lanes)
