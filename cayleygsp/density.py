@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -150,13 +150,7 @@ class SpectralDensity:
         return 2 * np.arccos(np.sqrt(np.clip(lam / self.lmax, 0.0, 1.0)))
 
     def _positive_moments(self) -> FloatArray:
-        """Return each probe's moments without what it has at zero, scaled to the share of positive eigenvalues."""
-        mu = self.probe_moments - np.outer(self.probe_zeros, (-1.0) ** np.arange(self.n_moments + 1))
-        whole = float(mu[:, 0].mean())
-        if whole <= 1e-12:  # nothing is known of them, if there are any
-            mu = np.zeros(mu.shape)
-            mu[:, 0] = whole = 1.0
-        return mu * ((1 - self.zero_share) / whole)
+        return _without_zeros(self.probe_moments, self.probe_zeros, self.zero_share)
 
     def _probe_cdf(self, lam: FloatArray) -> FloatArray:
         """Return the share of positive eigenvalues up to λ by each probe, the first axis of the result."""
@@ -301,15 +295,24 @@ def _estimated_density(L: Laplacian, M: int, n_probes: int, rng: np.random.Gener
         zero_shares.append((inner**2 / sizes).sum(axis=1) / L.n_vertices if n_zero else np.zeros(width))
     mu, zeros = np.concatenate(moments), np.concatenate(zero_shares)
     # zeros apart, the quadrature has Chebyshev points with the smooth density
-    nodes = chebyshev_nodes(2 * (M + 1), L.lmax)
-    density = SpectralDensity(mu, zeros, L.lmax, nodes, np.ones(1), False, L.n_vertices, n_zero, 0.0)
+    nodes, share = chebyshev_nodes(2 * (M + 1), L.lmax), n_zero / L.n_vertices
     damped = np.zeros(nodes.size)
-    damped[: M + 1] = jackson_kernel(M) * density._positive_moments().mean(axis=0)
+    damped[: M + 1] = jackson_kernel(M) * _without_zeros(mu, zeros, share).mean(axis=0)
     weights = np.maximum(fft.dct(damped, type=3) / nodes.size, 0.0)
     total = weights.sum()
-    weights *= (1 - density.zero_share) / total if total > 0 else 0.0
-    nodes, weights = np.append(0.0, nodes[::-1]), np.append(density.zero_share, weights[::-1])
-    return replace(density, nodes=nodes, weights=weights)
+    weights *= (1 - share) / total if total > 0 else 0.0
+    nodes, weights = np.append(0.0, nodes[::-1]), np.append(share, weights[::-1])
+    return SpectralDensity(mu, zeros, L.lmax, nodes, weights, False, L.n_vertices, n_zero, 0.0)
+
+
+def _without_zeros(mu: FloatArray, zeros: FloatArray, zero_share: float) -> FloatArray:
+    """Return each probe's moments without what it has at zero, scaled to the share of positive eigenvalues."""
+    mu = mu - np.outer(zeros, (-1.0) ** np.arange(mu.shape[1]))
+    whole = float(mu[:, 0].mean())
+    if whole <= 1e-12:  # nothing is known of them, if there are any
+        mu = np.zeros(mu.shape)
+        mu[:, 0] = whole = 1.0
+    return mu * ((1 - zero_share) / whole)
 
 
 def block_widths(n_vertices: int, n_probes: int) -> Iterator[int]:
