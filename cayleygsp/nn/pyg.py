@@ -54,9 +54,8 @@ class CayleyConv(cayley_conv.CayleyConv, _Explained):
         there, back = torch.argsort(row * n + col, stable=True), torch.argsort(col * n + row, stable=True)
         mask = mask[order].to(laplacian.values.dtype)
         mean = torch.zeros_like(mask).index_add(0, there, (mask[there] + mask[back]) / 2)
-        pattern, values = (laplacian.indptr, laplacian.indices), laplacian.values * mean
-        numbers = laplacian.diagonal, laplacian.lmax, laplacian.normalization, laplacian.bound
-        return GraphLaplacian(*pattern, values, *numbers)
+        matrix = laplacian.indptr, laplacian.indices, laplacian.values * mean, laplacian.diagonal
+        return GraphLaplacian(*matrix, laplacian.lmax, laplacian.normalization, laplacian.bound)
 
 
 class ChebConv(cheb_conv.ChebConv, _Explained):

@@ -200,10 +200,15 @@ class GraphConv(nn.Module, ABC):
         if isinstance(edges, Laplacian):
             laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.graph_dtype, device=x.device)
         else:
-            options = {"normalization": self.normalization, "batch": batch, "dtype": self.graph_dtype}
-            if self.matrix is ScaledLaplacian:  # a Cayley filter has no λ_max
-                options["lambda_max"] = lambda_max
-            laplacian = self.matrix.from_edge_index(edges, edge_weight, x.shape[-2], **options)
+            laplacian = self.matrix.from_edge_index(
+                edges,
+                edge_weight,
+                x.shape[-2],
+                normalization=self.normalization,
+                batch=batch,
+                lambda_max=lambda_max if self.matrix is ScaledLaplacian else None,  # a Cayley filter has none
+                dtype=self.graph_dtype,
+            )
         if self.cached and not torch.compiler.is_compiling():
             self._kept = (laplacian,)
         return laplacian

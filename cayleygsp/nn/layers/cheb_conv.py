@@ -183,11 +183,11 @@ class ChebConv(GraphConv):
 
     def convolve(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter signals of shape (batch, n, in_channels)."""
-        if self.method == "exact" and isinstance(laplacian, ScaledLaplacian):
+        if self.method == "recurrence":
+            return cheb_conv(x, self.weight, laplacian)
+        if isinstance(laplacian, ScaledLaplacian):
             raise ValueError("method 'exact' must get a prepared GraphLaplacian or a cayleygsp.Laplacian, got edges")
-        if self.method == "exact":
-            return exact_cheb_conv(x, self.weight, laplacian)
-        return cheb_conv(x, self.weight, laplacian)
+        return exact_cheb_conv(x, self.weight, laplacian)
 
     def convolve_sparse(self, x: Tensor, laplacian: GraphLaplacian | ScaledLaplacian) -> Tensor:
         """Filter sparse signals of shape (n, in_channels): channels first, if that leaves fewer."""
