@@ -57,7 +57,7 @@ Rows = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 class Edges(NamedTuple):
     """Checked edges, of constant weights (None for ones), and what is asked of their Laplacian."""
 
-    index: Tensor
+    pairs: Tensor
     weight: Tensor | None
     n: int
     normalization: str | None
@@ -150,7 +150,7 @@ def _(edge_index: Tensor, edge_weight: Tensor | None, n: int, *_: Any) -> Rows:
 def _by_loops(edges: Edges) -> tuple[Rows, bool]:
     """Do it in compiled loops; say also whether the matrix is symmetric."""
     _, _, n, normalization, batch, given, undirected = edges
-    begin, end = edges.index.long().numpy()
+    begin, end = edges.pairs.long().numpy()
     weights = np.empty(0) if edges.weight is None else edges.weight.double().numpy()
     labels = np.empty(0, np.int64) if batch is None else batch.long().numpy()
     ends = (end, begin) if undirected else (begin, end)
@@ -209,14 +209,14 @@ def _by_torch(edges: Edges) -> Rows:
     A given λ_max is not looked at.
     """
     _, _, n, normalization, batch, _, undirected = edges
-    if not edges.index.is_meta and edges.index.numel():
+    if not edges.pairs.is_meta and edges.pairs.numel():
         check_values(edges)
     batch = _numbered(batch)
-    ends = edges.index if undirected else edges.index.flip(0)
+    ends = edges.pairs if undirected else edges.pairs.flip(0)
     indptr, order = sort_into_rows(ends[0], n)
     row, col = ends[:, order].long()
     weight = torch.ones_like(row, dtype=torch.float64) if edges.weight is None else edges.weight
-    values, diagonal = entries_of_edges(edges.index, weight, n, normalization, order, undirected=undirected)
+    values, diagonal = entries_of_edges(edges.pairs, weight, n, normalization, order, undirected=undirected)
     if undirected and normalization is None and n:
         longest = indptr.diff().amax().double()
         lmax = _guaranteed_lmax(row, col, values, diagonal, batch) * (1 + (longest + 8) * 2.0**-52)
@@ -378,7 +378,7 @@ def check_values(edges: Edges) -> None:
 
     Negative weights and edges without their return are wrong where the graph has to be undirected.
     """
-    index, n, batch = edges.index, edges.n, edges.batch
+    index, n, batch = edges.pairs, edges.n, edges.batch
 
     def require(good: Tensor, message: str, at: Callable[[int], str]) -> None:
         if good.device.type != "cpu":

@@ -389,8 +389,9 @@ def check_state(state: Mapping[str, Tensor | None], n: int) -> None:
     there, back = sums_both_ways(rows_of(indptr, indices), indices.long(), values.double(), n)
     if bool(((there - back).abs() > SYMMETRY * (there + back)).any()):
         raise ValueError("`values` of the state must be those of a symmetric matrix")
-    matrix = (part.numpy() for part in (indptr, indices, values.double(), diagonal.double()))
-    lower = rayleigh_bound(*matrix, torch.unique(lmax, return_inverse=True)[1].numpy())
+    graphs = torch.unique(lmax, return_inverse=True)[1].numpy()
+    numbers = values.double().numpy(), diagonal.double().numpy()
+    lower = rayleigh_bound(indptr.numpy(), indices.numpy(), *numbers, graphs)
     if bool((lmax.double().numpy() < lower * (1 - LMAX_SLACK)).any()):
         raise ValueError("`lmax` of the state must not be below the largest eigenvalue")
 
