@@ -390,8 +390,8 @@ def check_state(state: Mapping[str, Tensor | None], n: int) -> None:
     if bool(((there - back).abs() > SYMMETRY * (there + back)).any()):
         raise ValueError("`values` of the state must be those of a symmetric matrix")
     graphs = torch.unique(lmax, return_inverse=True)[1].numpy()
-    numbers = values.double().numpy(), diagonal.double().numpy()
-    lower = rayleigh_bound(indptr.numpy(), indices.numpy(), *numbers, graphs)
+    W, d = values.double().numpy(), diagonal.double().numpy()
+    lower = rayleigh_bound(indptr.numpy(), indices.numpy(), W, d, graphs)
     if bool((lmax.double().numpy() < lower * (1 - LMAX_SLACK)).any()):
         raise ValueError("`lmax` of the state must not be below the largest eigenvalue")
 
