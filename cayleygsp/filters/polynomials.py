@@ -125,7 +125,7 @@ class CayleyFilter(GraphFilter):
         """
         L = laplacian(graph, kind)
         w = graph_weight(L, weight, rng)
-        fit = fit_cayley(target, order, L.lmax, zoom, w, real_coeffs=real_coeffs, **options)
+        fit: Any = fit_cayley(target, order, L.lmax, zoom, w, real_coeffs=real_coeffs, **options)
         g = cls(L, fit.polynomial, method=method, tol=tol)
         return (g, fit) if return_info else g
 
@@ -278,6 +278,6 @@ class ChebyshevFilter(GraphFilter):
         0.024
         """
         L = laplacian(graph, kind)
-        fit = fit_chebyshev(target, order, L.lmax, graph_weight(L, weight, rng), **options)
+        fit: Any = fit_chebyshev(target, order, L.lmax, graph_weight(L, weight, rng), **options)
         g = cls(L, fit.polynomial, method=method, tol=tol)
         return (g, fit) if return_info else g

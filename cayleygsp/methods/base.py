@@ -195,9 +195,10 @@ def filter_gain(L: Laplacian, response: Response) -> float:
     infinite where the response leaves the range of numbers. Parts of a tight frame count as having a gain of one.
     """
     known = _gains.setdefault(L, WeakKeyDictionary()).setdefault(response, {})
-    if L.has_eigenbasis not in known:
-        known[L.has_eigenbasis] = max(_find_gain(L, response), response.least_gain)
-    return known[L.has_eigenbasis]
+    with_eigenvalues = L.has_eigenbasis
+    if with_eigenvalues not in known:
+        known[with_eigenvalues] = max(_find_gain(L, response), response.least_gain)
+    return known[with_eigenvalues]
 
 
 def _find_gain(L: Laplacian, response: Response) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -22,7 +22,7 @@ class AggregationLevel(NamedTuple):
     """A matrix, and the prolongator from the level below it; the last level has none."""
 
     A: sparse.csr_matrix
-    P: sparse.csr_matrix | None
+    P: Any
 
 
 def aggregation_levels(A: sparse.csr_matrix, n_coarsest: int) -> list[AggregationLevel]:

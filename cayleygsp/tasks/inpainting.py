@@ -307,7 +307,7 @@ def _check_values(y: ArrayLike, mask: ArrayLike | None, n_vertices: int) -> tupl
         known = np.ones(n_vertices, bool)
         if array.dtype.kind == "f":
             missing = np.isnan(array).reshape(n_vertices, -1)
-            known = ~missing.any(axis=1)
+            known = np.logical_not(missing.any(axis=1))
             uneven = ~known & ~missing.all(axis=1)
             if uneven.any():
                 raise ValueError(
