@@ -20,10 +20,8 @@ _SAFE_SIZES = {np.dtype(np.float32): (1e-10, 1e10), np.dtype(np.float64): (1e-15
 _SAFE_GAINS = (1e-100, 1e100)
 
 # The smallest positive number of each precision.
-_SMALLEST: dict[Any, float] = {
-    np.dtype(one): float(np.finfo(one).smallest_subnormal) for one in (np.float32, np.float64)
-}
-_DOUBLE = np.dtype(np.float64)
+_SMALLEST = {np.dtype(one): float(np.finfo(one).smallest_subnormal) for one in (np.float32, np.float64)}
+_DOUBLE: Any = np.dtype(np.float64)
 
 # Operations behind one number of an answer, each of which may lose a subnormal number.
 _OPERATIONS = 2.0**34
