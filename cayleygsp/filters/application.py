@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from dataclasses import dataclass
@@ -131,12 +132,14 @@ class Application:
         restored = [self.block.restore(y) for y in answers]
         self.signals = [one.signals for one in restored]
         self.overflows = any(one.overflows for one in restored)
-        bounds: FloatArray = np.asarray(self.applied.error_bound) + np.stack([one.rounding for one in restored])
-        self.bounds = np.where(np.isnan(bounds), np.inf, bounds)
+        bounds: FloatArray = self.applied.error_bound + np.array([one.rounding for one in restored])
+        unknown = math.isnan(sum(bounds.ravel().tolist()))
+        self.bounds = np.where(np.isnan(bounds), np.inf, bounds) if unknown else bounds
 
     def is_enough(self, bound: float | FloatArray, gain: float | FloatArray) -> bool:
         """Compare bounds with the tolerance; without one, they must be finite."""
-        return bool(np.all(np.isfinite(bound) if self.tol is None else bound <= self.tol * np.asarray(gain)))
+        enough = bound <= (sys.float_info.max if self.tol is None else self.tol * gain)
+        return enough if isinstance(enough, bool) else bool(np.all(enough))
 
     def warn(self, who: str, bound: float, gain: float, whose: str = "the error") -> None:
         """Warn of a bound that is not enough, or of an overflow."""

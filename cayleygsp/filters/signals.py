@@ -116,7 +116,7 @@ class SignalBlock:
         if whole is not None:
             self.peaks = whole.peaks
         else:
-            self.peaks = find_peaks(columns).max(axis=0) if by_filter else find_peaks(columns)
+            self.peaks = np.maximum.reduce(find_peaks(columns), axis=0) if by_filter else find_peaks(columns)
         self.exponents = _exponents(self.peaks, working, gain)
         if self.exponents is not None:
             columns = np.ldexp(columns.astype(working, copy=False), -self.exponents)
