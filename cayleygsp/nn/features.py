@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from cayleygsp._validation import check_integer, check_positive
+from cayleygsp.engine.jacobi import jacobi_blocks
 from cayleygsp.laplacians import Laplacian
 from cayleygsp.nn.graph.laplacian import GraphLaplacian, GraphTensors
 from cayleygsp.nn.ops.jacobi import DifferentiableSweeps
@@ -326,8 +327,13 @@ class JacobiFeatures(BlockFeatures):
     def blocks(self, index: Tensor | None, zoom: float, order: int, real: bool, like: Tensor) -> tuple[Tensor, Tensor]:
         """Return blocks of filtered signals and their derivatives; see ``BlockFeatures.blocks``."""
         columns = (self.columns if index is None else self.columns[:, index]).to(like)
-        compute = _blocks_by_loops if uses_loops(columns) else blocks_by_torch
-        blocks = compute(self._graph, zoom, columns.flatten(1), order, self.n_iter)
+        x = columns.flatten(1)
+        if uses_loops(x):
+            packed, diagonal = self._graph.to(x.dtype).packed(), self._graph.diagonal.double().numpy()
+            sizes = order, self.n_iter, torch.get_num_threads()
+            blocks = torch.from_numpy(jacobi_blocks(packed, diagonal, zoom, x.contiguous().numpy(), *sizes))
+        else:
+            blocks = blocks_by_torch(self._graph, zoom, x, order, self.n_iter)
         if real:
             blocks = blocks[:, :, [0, *range(1, 4 * order + 1, 2)]]
         size = basis_size(order, real=real)
@@ -349,17 +355,8 @@ class JacobiFeatures(BlockFeatures):
         return f"JacobiFeatures({sizes}, n_iter={self.n_iter})"
 
 
-def _blocks_by_loops(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
-    """Return x, the parts of all powers, and their derivatives, shape (n, m, 4r + 1), by compiled loops."""
-    from cayleygsp.engine.jacobi import jacobi_blocks
-
-    diagonal, columns = graph.diagonal.double().numpy(), x.contiguous().numpy()
-    packed = graph.to(x.dtype).packed()
-    return torch.from_numpy(jacobi_blocks(packed, diagonal, zoom, columns, order, n_iter, torch.get_num_threads()))
-
-
 def blocks_by_torch(graph: GraphTensors, zoom: float, x: Tensor, order: int, n_iter: int) -> Tensor:
-    """Do what the compiled loops do with torch operations, on any device."""
+    """Return x, the parts of all powers, and their derivatives, shape (n, m, 4r + 1), where there are no loops."""
     here = GraphTensors(*graph[:2], *(t.to(x.dtype) for t in graph[2:5]))
     solve = DifferentiableSweeps(here, x.new_tensor(zoom), n_iter, with_derivative=True)
     zero = torch.zeros_like(x)

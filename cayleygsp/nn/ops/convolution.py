@@ -122,7 +122,9 @@ def _run(
     if learned or (log_zoom is not None and log_zoom.dim()):
         return series_conv(x, weight, log_zoom, tensors, *basis, 2 if learned and reversible else 0, tied)
     if x.layout != torch.strided:
-        return conv(_mixed_channels(x, weight), None, log_zoom, tensors, *basis, 0, tied)
+        size, f_in, f_out = weight.shape
+        mixed = sparse_product(x, weight.transpose(0, 1).reshape(f_in, size * f_out))
+        return conv(mixed.view(1, x.shape[0], size, f_out), None, log_zoom, tensors, *basis, 0, tied)
     for_zoom = with_gradients and log_zoom is not None and log_zoom.requires_grad
     keep = basis.extended_size if for_zoom else basis.size if with_gradients and weight.requires_grad else 0
     return conv(x, weight, log_zoom, tensors, *basis, keep, tied)
@@ -261,13 +263,6 @@ def _through_narrow_output(
 
 
 conv = Operation("conv", _forward, _backward)
-
-
-def _mixed_channels(x: Tensor, weight: Tensor) -> Tensor:
-    """Return the sparse x times every block of weights, shape (1, n, n_blocks, out_channels)."""
-    size, f_in, f_out = weight.shape
-    mixed = sparse_product(x, weight.transpose(0, 1).reshape(f_in, size * f_out))
-    return mixed.view(1, x.shape[0], size, f_out)
 
 
 def sparse_product(x: Tensor, weight: Tensor) -> Tensor:

@@ -205,22 +205,11 @@ def _fake_result(x: Tensor, weight: Tensor | None, log_zoom: Tensor | None, *res
     return x.new_empty((*x.shape[:2], features)), x.new_empty(kept)
 
 
-def _fake_gradients(
-    gradient: Tensor,
-    x: Tensor | None,
-    weight: Tensor | None,
-    log_zoom: Tensor | None,
-    kept: Tensor,
-    graph: Sequence[Tensor],
-    kind: str,
-    size: int,
-    *rest: Any,
-) -> list[Tensor]:
+def _fake_gradients(gradient: Tensor, *rest: Any) -> list[Tensor]:
     """Return tensors like those that ``backward`` returns."""
+    _, weight, log_zoom, _, graph, _, size, *_, needs = rest
     batch, n, features = gradient.shape
     channels = (size, features) if weight is None else (features,) if weight.dim() == 1 else (weight.shape[1],)
-    need_graph = rest[-1][3]
-    needs = (*rest[-1], need_graph, need_graph)
     alike = gradient.new_empty((batch, n, *channels)), weight, log_zoom, *graph[2:5]
-    nothing = gradient.new_empty(0)
-    return [torch.empty_like(nothing if t is None or not need else t) for t, need in zip(alike, needs, strict=True)]
+    asked = zip(alike, (*needs, needs[3], needs[3]), strict=True)
+    return [gradient.new_empty(0) if t is None or not need else torch.empty_like(t) for t, need in asked]
