@@ -238,7 +238,12 @@ class Results:
             parts = (*before, {**last, **written}) if isinstance(last, Mapping) else (*parts, written)
         to_stderr = STANDARD in self.endings
         width = line_width(sys.stderr if to_stderr else sys.stdout)
-        text = "".join(_part_text(part, width) for part in parts)
+        text = ""
+        for part in parts:
+            if isinstance(part, str):
+                text += "".join(f"{printable(line)}\n" for line in _wrapped(part, width))
+            else:
+                text += facts_text(part, width) if isinstance(part, Mapping) else table_text(part, width)
         if to_stderr:
             with suppress(OSError):
                 sys.stderr.write(text)
@@ -251,9 +256,3 @@ def page_results(options: OutputOptions) -> Results:
     if len(options.output) != 1:
         raise BadInput(f"give one output file that ends in .html: --output FILE.html, got {len(options.output)}")
     return Results(options, (".html",))
-
-
-def _part_text(part: Part, width: int | None) -> str:
-    if isinstance(part, str):
-        return "".join(f"{printable(line)}\n" for line in _wrapped(part, width))
-    return facts_text(part, width) if isinstance(part, Mapping) else table_text(part, width)
