@@ -197,18 +197,13 @@ def filter_gain(L: Laplacian, response: Response) -> float:
     known = _gains.setdefault(L, WeakKeyDictionary()).setdefault(response, {})
     with_eigenvalues = L.has_eigenbasis
     if with_eigenvalues not in known:
-        known[with_eigenvalues] = max(_find_gain(L, response), response.least_gain)
+        gain = response.gain(0.0, L.lmax_lower)
+        if gain < response.gain(0.0, L.lmax) / 2:
+            gain = max(gain, response.gain(0.0, L.lanczos_lower))
+        if with_eigenvalues:
+            gain = max(gain, float(np.abs(response(np.maximum(L.eigenvalues, 0.0))).max()))
+        known[with_eigenvalues] = max(gain, response.least_gain)
     return known[with_eigenvalues]
-
-
-def _find_gain(L: Laplacian, response: Response) -> float:
-    beyond = response.gain(0.0, L.lmax)
-    gain = response.gain(0.0, L.lmax_lower)
-    if gain < beyond / 2:
-        gain = max(gain, response.gain(0.0, L.lanczos_lower))
-    if L.has_eigenbasis:
-        gain = max(gain, float(np.abs(response(np.maximum(L.eigenvalues, 0.0))).max()))
-    return gain
 
 
 def column_norms(f: Array) -> FloatArray:

@@ -136,7 +136,7 @@ class AnalyticResponse(ProvedResponse):
         delta = limit * _SHARES if np.isfinite(limit) else _FREE
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_M = self.log_bounds(delta, lmin, lmax)
-        usable = np.isfinite(log_M) & (delta > 0)
+        usable = (log_M < np.inf) & (delta > 0)  # -inf is that of the response 0
         return delta[usable], log_M[usable]
 
 

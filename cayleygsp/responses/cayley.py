@@ -139,10 +139,9 @@ class CayleyPolynomial(AnalyticResponse):
         gap = (pole_excess(1j / self.zoom, lmin, lmax) - half_axes(delta, lmax - lmin)[0]) * self.zoom
         log_C = np.where(delta == 0, 0.0, np.log1p(2 / gap))
         # |g| ≤ |c_0| + Σ |c_j| (|C|^j + 1), and 2 |C|^j is more than enough
-        log_c = np.log(np.maximum(2 * np.abs(self.coeffs), 1e-300))
-        terms = log_c + np.outer(log_C, np.arange(self.order + 1))
-        largest = terms.max(axis=1)
-        return largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1))
+        with np.errstate(divide="ignore"):
+            log_c = np.log(2 * np.abs(self.coeffs))
+        return np.logaddexp.reduce(log_c + np.outer(log_C, np.arange(self.order + 1)), axis=1)
 
     def tails(self, lmax: float, n_degrees: int, *, lmin: float = 0.0) -> FloatArray:
         """Bound the tails by the coefficients, or by the poles alone, which has no floor, where that is smaller."""
@@ -162,7 +161,7 @@ class CayleyPolynomial(AnalyticResponse):
         if lmax == lmin:
             return degree
         log_tail, log_rho = self._ellipse_tails(lmax, lmin)
-        return max(degree, int(np.min((log_tail - np.log(atol)) / log_rho)) + 1)
+        return max(degree, int(max(np.min((log_tail - np.log(atol)) / log_rho), -1.0)) + 1)
 
     def _ellipse_tails(self, lmax: float, lmin: float) -> tuple[FloatArray, FloatArray]:
         """Return log A and log ρ for ellipses short of the poles: the tail beyond K is at most A ρ^{-K} for each."""
