@@ -18,7 +18,7 @@ from cayleygsp.nn.ops.series import CAYLEY, CAYLEY_REAL, FilterBasis, differenti
 from cayleygsp.responses.basis import basis_size, power_basis, power_coefficients, power_samples, zoom_derivative
 
 
-class Features(ABC):
+class PrecomputedFeatures(ABC):
     """Inputs of a :class:`~cayleygsp.nn.PrecomputedCayleyConv`, with what can be computed of them once."""
 
     # Of the Laplacian, and of the inputs.
@@ -57,11 +57,11 @@ class Features(ABC):
         """
 
     @abstractmethod
-    def to(self, *args: Any, **kwargs: Any) -> Features:
+    def to(self, *args: Any, **kwargs: Any) -> PrecomputedFeatures:
         """Move or cast, as ``Tensor.to`` does; returns itself."""
 
 
-class BlockFeatures(Features):
+class BlockFeatures(PrecomputedFeatures):
     """Many signals on one graph, of which the 2r + 1 filtered ones are computed when they are needed.
 
     They need no gradient, so that their derivatives in log h are computed with them instead of by going back.
@@ -81,7 +81,7 @@ class BlockFeatures(Features):
         """
 
     def mix(self, weight: Tensor, log_zoom: Tensor, index: Tensor | None, *, real: bool) -> Tensor:
-        """Filter some of the signals; see :meth:`Features.mix`."""
+        """Filter some of the signals; see :meth:`PrecomputedFeatures.mix`."""
         if log_zoom.dim():
             columns = [self.mix(weight[:, :, o : o + 1], log_zoom[o], index, real=real) for o in range(weight.shape[2])]
             return torch.cat(columns, dim=2)
@@ -114,7 +114,7 @@ class _Mix(torch.autograd.Function):
         return dw, dh, None, None
 
 
-class ChebyshevFeatures(Features):
+class ChebyshevFeatures(PrecomputedFeatures):
     r"""The terms :math:`T_k(\tilde\Delta) X`, k ≤ K, of inputs that do not change in training.
 
     Every Cayley filter of order up to r with a zoom up to ``max_zoom`` is a combination of them, within ``tol``. They

@@ -33,7 +33,7 @@ from cayleygsp.engine.edge_rows import (
 from cayleygsp.nn.ops.operation import uses_loops
 from cayleygsp.spectrum import POWER_STEPS
 
-KINDS = {None: PLAIN, "sym": SYMMETRIC, "rw": RANDOM_WALK}
+_KINDS = {None: PLAIN, "sym": SYMMETRIC, "rw": RANDOM_WALK}
 
 # How far the two directions of an edge may differ, by rounding, in a graph that is taken to be undirected.
 SYMMETRY = 1e-6
@@ -51,7 +51,7 @@ UNDIRECTED = (
     "dropout_edge(force_undirected=True), or take ChebConv, a polynomial of any matrix"
 )
 
-Rows = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+_Rows = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
 class Edges(NamedTuple):
@@ -131,14 +131,14 @@ def build_laplacian(
     batch: Tensor | None,
     given: Tensor | None,
     undirected: bool,
-) -> Rows:
+) -> _Rows:
     """Return indptr, indices, values, diagonal and lmax, as an operation that torch.compile takes as it is."""
     edges = Edges(edge_index, edge_weight, n, normalization, batch, given, undirected)
     return _by_loops(edges)[0] if uses_loops(edge_index) else _by_torch(edges)
 
 
 @build_laplacian.register_fake
-def _(edge_index: Tensor, edge_weight: Tensor | None, n: int, *_: Any) -> Rows:
+def _(edge_index: Tensor, edge_weight: Tensor | None, n: int, *_: Any) -> _Rows:
     def empty(size: Any, dtype: torch.dtype) -> Tensor:
         return edge_index.new_empty((size,), dtype=dtype)
 
@@ -147,14 +147,14 @@ def _(edge_index: Tensor, edge_weight: Tensor | None, n: int, *_: Any) -> Rows:
     return *pattern, empty(n_edges, torch.float64), empty(n, torch.float64), empty(n, torch.float64)
 
 
-def _by_loops(edges: Edges) -> tuple[Rows, bool]:
+def _by_loops(edges: Edges) -> tuple[_Rows, bool]:
     """Do it in compiled loops; say also whether the matrix is symmetric."""
     _, _, n, normalization, batch, given, undirected = edges
     begin, end = edges.pairs.long().numpy()
     weights = np.empty(0) if edges.weight is None else edges.weight.double().numpy()
     labels = np.empty(0, np.int64) if batch is None else batch.long().numpy()
     ends = (end, begin) if undirected else (begin, end)
-    made = rows_of_edges(*ends, weights, n, labels, kind=KINDS[normalization], keep_loops=undirected)
+    made = rows_of_edges(*ends, weights, n, labels, kind=_KINDS[normalization], keep_loops=undirected)
     has_negative = made.fault == NEGATIVE
     is_wrong = made.fault or not made.asymmetry <= SYMMETRY if undirected else made.fault and not has_negative
     if is_wrong or not np.isfinite(made.degrees).all() or labels.min(initial=0) < 0:
@@ -203,7 +203,7 @@ def _check_lmax(lmax: FloatArray, made: EdgeRows, graphs: Array, normalization: 
         )
 
 
-def _by_torch(edges: Edges) -> Rows:
+def _by_torch(edges: Edges) -> _Rows:
     """Do it by torch operations, without asking the device for anything but the number of graphs.
 
     A given λ_max is not looked at.

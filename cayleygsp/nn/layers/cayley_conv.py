@@ -16,7 +16,7 @@ from cayleygsp._validation import check_choice, check_eigenvalues, check_integer
 from cayleygsp.filters import CayleyFilter
 from cayleygsp.laplacians import laplacian as core_laplacian
 from cayleygsp.nn.coordinates import ORTHOGONAL, PARAMETRIZATIONS, CoordinateConv, plain_start_power, start_power
-from cayleygsp.nn.features import Features
+from cayleygsp.nn.features import PrecomputedFeatures
 from cayleygsp.nn.graph.build import assert_async
 from cayleygsp.nn.graph.laplacian import NORMALIZATIONS, GraphLaplacian, check_normalization
 from cayleygsp.nn.layers.base import NO_FILTERS, glorot_like
@@ -28,7 +28,7 @@ from cayleygsp.nn.ops.series import CAYLEY, CAYLEY_REAL, differentiable_series, 
 from cayleygsp.responses.basis import basis_coefficients, power_basis
 from cayleygsp.responses.cayley import CayleyPolynomial
 
-METHODS = ("chebyshev", "exact", "jacobi")
+_METHODS = ("chebyshev", "exact", "jacobi")
 
 # Sweeps after the start vector, as in the authors' code.
 _N_ITER = 10
@@ -153,7 +153,7 @@ class CayleyConv(CoordinateConv):
     ) -> None:
         super().__init__(in_channels, out_channels, check_normalization(normalization), bias, cached)
         self.order = check_integer(order, "order", at_least=1)
-        self.method = check_choice(method, "method", METHODS)
+        self.method = check_choice(method, "method", _METHODS)
         if n_iter is not None and method != "jacobi":
             raise ValueError(f"`n_iter` must be None unless method='jacobi', got {n_iter}")
         self.n_iter = _N_ITER if n_iter is None else check_integer(n_iter, "n_iter", at_least=0)
@@ -457,7 +457,7 @@ class PrecomputedCayleyConv(CayleyConv):
                 raise TypeError(f"`{name}` does not apply to PrecomputedCayleyConv: the features decide")
         super().__init__(*args, **kwargs)
 
-    def forward(self, features: Features, index: Tensor | None = None) -> Tensor:  # type: ignore[override]
+    def forward(self, features: PrecomputedFeatures, index: Tensor | None = None) -> Tensor:  # type: ignore[override]
         """Filter some of the inputs.
 
         Parameters
@@ -476,7 +476,7 @@ class PrecomputedCayleyConv(CayleyConv):
         ValueError
             If the zoom is larger than the features cover.
         """
-        if not isinstance(features, Features):
+        if not isinstance(features, PrecomputedFeatures):
             raise TypeError(
                 "`features` must be ChebyshevFeatures, EigenbasisFeatures or JacobiFeatures, got "
                 f"{type(features).__name__}"

@@ -42,7 +42,7 @@ class ChannelMix(nn.Module):
             super()._load_from_state_dict(*args, **kwargs)
 
 
-METHODS = ("recurrence", "exact")
+_METHODS = ("recurrence", "exact")
 
 
 class ChebConv(GraphConv):
@@ -121,7 +121,7 @@ class ChebConv(GraphConv):
             raise ValueError(f"`normalization` must be 'sym', 'rw' or None, got {normalization!r}")
         super().__init__(in_channels, out_channels, normalization, bias, cached)
         self.order = check_integer(K, "K", at_least=1) - 1
-        self.method = check_choice(method, "method", METHODS)
+        self.method = check_choice(method, "method", _METHODS)
         self.lins = nn.ModuleList(ChannelMix(self.in_channels, self.out_channels) for _ in range(self.order + 1))
         self.reset_parameters()
 
