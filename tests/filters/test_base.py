@@ -338,6 +338,14 @@ def test_bound_of_the_jacobi_adjoint_is_never_below_its_rounding(L, p, K, single
     assert (error <= applied.error_bound + rounding_of_oracle(L, p)).all()
 
 
+@pytest.mark.parametrize("method", ["auto", "chebyshev", "exact", "multigrid"])
+def test_a_filter_without_a_response_is_certified(sensor, method):
+    g = cg.CayleyFilter(sensor, cg.CayleyPolynomial([0, 0], 1.0), method=method)
+    y, info = g.filter(np.arange(50.0), return_info=True)
+    assert not y.any()
+    assert (info.error_bound, info.converged) == (0.0, True)
+
+
 def test_method_and_tol_are_given_by_name_in_the_same_order():
     for make in (cg.CayleyFilter, cg.ChebyshevFilter, cg.KernelFilter, cg.FilterBank):
         parameters = inspect.signature(make).parameters
