@@ -142,7 +142,7 @@ class Laplacian:
             f"Laplacian(n_vertices={self.n_vertices}, n_edges={self.n_edges}, kind={self.kind!r}, lmax={self.lmax:.6g})"
         )
 
-    @property
+    @cached_property
     def n_vertices(self) -> int:
         """Number of vertices n."""
         return int(self.matrix.shape[0])

@@ -234,7 +234,7 @@ class DistributedLaplacian(Laplacian):
         """Vertices of each part."""
         return tuple(np.diff(self.store.starts).tolist())
 
-    @property
+    @cached_property
     def n_vertices(self) -> int:
         """Number of vertices n."""
         return self.store.n_vertices

@@ -118,7 +118,7 @@ class Response(ABC):
         """Return sup abs(g) on [lmin, lmax] as many frequencies show it: never overestimated, infinite out of range."""
         points = np.concatenate([chebyshev_nodes(n_points, lmax, lmin), [lmin, lmax], self.places(lmin, lmax)])
         with np.errstate(over="ignore", invalid="ignore"):
-            largest = largest_value(self, points)
+            largest = float(np.abs(self.on_spectrum(points)).max())
         return largest if np.isfinite(largest) else np.inf
 
     def rounding_at(self, eigenvalues: FloatArray) -> float:

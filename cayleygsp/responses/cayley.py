@@ -85,12 +85,8 @@ class CayleyPolynomial(AnalyticResponse):
             raise ValueError(f"`coeffs[0]` must be real, got imaginary part {np.imag(c[0]):g}")
         self.coeffs: ComplexArray = np.array(c, dtype=np.complex128)
         self.coeffs.flags.writeable = False
+        self.order = self.coeffs.size - 1
         self.zoom = check_positive(zoom, "zoom")
-
-    @property
-    def order(self) -> int:
-        """The order r."""
-        return self.coeffs.size - 1
 
     def __repr__(self) -> str:
         return f"CayleyPolynomial(order={self.order}, zoom={self.zoom:g})"

@@ -37,15 +37,11 @@ class ChebyshevPolynomial(Response):
             raise ValueError(f"`coeffs` must hold at least two numbers (order r ≥ 1), got {a.size}")
         self.coeffs: FloatArray = np.array(a, dtype=np.float64)
         self.coeffs.flags.writeable = False
+        self.order = self.coeffs.size - 1
         self.lmax = check_not_negative(lmax, "lmax")
         self._series = ChebyshevSeries(self.coeffs, self.lmax, 0.0)
         if self.lmax == 0:
             self._series = ChebyshevSeries.constant(float(self.coeffs[::2].sum() - self.coeffs[1::2].sum()))
-
-    @property
-    def order(self) -> int:
-        """The order r."""
-        return self.coeffs.size - 1
 
     def __repr__(self) -> str:
         return f"ChebyshevPolynomial(order={self.order}, lmax={self.lmax:g})"

@@ -55,7 +55,7 @@ class ChebyshevSeries(ShortRepr):
         """The length of the interval."""
         return self.lmax - self.lmin
 
-    @property
+    @cached_property
     def degree(self) -> int:
         """The degree K."""
         return self.coeffs.size - 1
