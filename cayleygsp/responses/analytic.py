@@ -8,6 +8,8 @@ The Bernstein ellipse :math:`E_\rho` of [lmin, lmax] has its foci at lmin and lm
 
 from __future__ import annotations
 
+import math
+import sys
 from abc import abstractmethod
 from dataclasses import dataclass
 
@@ -116,7 +118,7 @@ class AnalyticResponse(ProvedResponse):
         delta, log_M = self.bounded_ellipses(lmin, lmax)
         if delta.size == 0:  # a singularity on the interval
             return np.inf
-        target = max(atol / 100, 1e-17 * self.gain_bound(lmin, lmax), np.finfo(np.float64).tiny)
+        target = max(atol / 100, 1e-17 * self.gain_bound(lmin, lmax), sys.float_info.min)
         # 2 M ρ^{1-N} / (ρ - 1), the sum of |a_k| for k ≥ N, falls below the target
         needed = (np.log(2 * (1 + delta) / delta) + log_M - np.log(target)) / np.log1p(delta)
         return max(float(np.ceil(np.min(needed))), 0.0)
@@ -128,16 +130,23 @@ class AnalyticResponse(ProvedResponse):
 
     def gain_bound(self, lmin: float, lmax: float) -> float:
         """Return an upper bound on the interval itself."""
-        return float(np.exp(min(self.log_bounds(np.zeros(1), lmin, lmax)[0], 700.0)))
+        return math.exp(min(self.log_bounds(np.zeros(1), lmin, lmax)[0], 700.0))
 
     def bounded_ellipses(self, lmin: float, lmax: float) -> tuple[FloatArray, FloatArray]:
-        """Return ρ - 1 for ellipses short of the singularities, and logarithms of the bounds on them."""
-        limit = self.delta_limit(lmin, lmax)
-        delta = limit * _SHARES if np.isfinite(limit) else _FREE
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_M = self.log_bounds(delta, lmin, lmax)
-        usable = (log_M < np.inf) & (delta > 0)  # -inf is that of the response 0
-        return delta[usable], log_M[usable]
+        """Return ρ - 1 for ellipses short of the singularities, and logarithms of the bounds on them.
+
+        They are kept for one interval, about which a filter asks several times.
+        """
+        interval, delta, log_M = self.__dict__.get("_ellipses", (None, None, None))
+        if interval != (lmin, lmax):
+            limit = self.delta_limit(lmin, lmax)
+            delta = limit * _SHARES if np.isfinite(limit) else _FREE
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                log_M = self.log_bounds(delta, lmin, lmax)
+            usable = (log_M < np.inf) & (delta > 0)  # -inf is that of the response 0
+            delta, log_M = delta[usable], log_M[usable]
+            self.__dict__["_ellipses"] = (lmin, lmax), delta, log_M  # also where fields are frozen
+        return delta, log_M
 
 
 @dataclass(frozen=True)
