@@ -81,7 +81,7 @@ class BlockFeatures(PrecomputedFeatures):
         """
 
     def mix(self, weight: Tensor, log_zoom: Tensor, index: Tensor | None, *, real: bool) -> Tensor:
-        """Filter some of the signals; see :meth:`PrecomputedFeatures.mix`."""
+        """Filter some of the signals."""
         if log_zoom.dim():
             columns = [self.mix(weight[:, :, o : o + 1], log_zoom[o], index, real=real) for o in range(weight.shape[2])]
             return torch.cat(columns, dim=2)
