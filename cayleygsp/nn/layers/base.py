@@ -192,10 +192,10 @@ class GraphConv(nn.Module, ABC):
                 )
             if isinstance(edges, GraphLaplacian):
                 return edges
-        if self._kept:
-            return self._kept[0]
         if self.cached and asks_for_gradient(edge_weight):
             raise ValueError("`edge_weight` must not require a gradient with cached=True: the first graph is kept")
+        if self._kept:
+            return self._kept[0]
         laplacian: GraphLaplacian | ScaledLaplacian
         if isinstance(edges, Laplacian):
             laplacian = GraphLaplacian.from_laplacian(edges, dtype=self.graph_dtype, device=x.device)

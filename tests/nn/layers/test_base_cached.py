@@ -51,9 +51,14 @@ def test_what_forgets_the_graph():
     torch.testing.assert_close(layer(x, EDGES, HEAVY).double(), moved(x.double(), EDGES), atol=1e-5, rtol=0)
 
 
-def test_a_graph_with_a_gradient_is_not_kept():
-    with pytest.raises(ValueError, match="`edge_weight` must not require a gradient with cached=True"):
-        CayleyConv(2, 3, 2, cached=True)(signals(4, 2).float(), EDGES, torch.ones(6, requires_grad=True))
+@pytest.mark.parametrize("make", [CayleyConv, ChebConv])
+def test_a_graph_with_a_gradient_is_neither_kept_nor_passed_over(make):
+    x, weight, layer = signals(4, 2).float(), torch.ones(6, requires_grad=True), make(2, 3, 2, cached=True)
+    for _ in range(2):  # without a kept graph, and with one
+        with pytest.raises(ValueError, match="`edge_weight` must not require a gradient with cached=True"):
+            layer(x, EDGES, weight)
+        with torch.no_grad():
+            layer(x, EDGES, weight)
 
 
 def test_a_laplacian_of_the_core_is_prepared_once(monkeypatch):
