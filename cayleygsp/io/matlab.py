@@ -47,8 +47,10 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 # Version 4: bytes of a number, by its code.
 _SIZES = (8, 4, 4, 2, 2, 1)
 
-# Versions 5 to 7: bytes of the header; kinds of elements, and those that are numbers; classes of arrays.
+# Versions 5 to 7: bytes of the header, of which the last two give the byte order; kinds of elements, and those that are
+# numbers; classes of arrays.
 _HEADER_BYTES = 128
+_ORDERS = {b"IM": "<", b"MI": ">"}
 _COUNTS, _MATRIX, _COMPRESSED = 6, 14, 15
 _NUMBERS = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13)
 _STRUCT, _SPARSE, _DENSE, _OPAQUE = 2, 5, range(6, 16), 17
@@ -213,7 +215,10 @@ class _Version5:
 
     def __init__(self, content: bytes, file: Path) -> None:
         self._content, self._file = content, file
-        self._order = {b"IM": "<", b"MI": ">"}[content[126:128]]
+        order = _ORDERS.get(content[_HEADER_BYTES - 2 : _HEADER_BYTES])
+        if order is None:
+            raise InputError(f"{quoted(file)} cannot be read as a MATLAB file: its header does not give the byte order")
+        self._order = order
 
     def variables(self) -> Variables:
         """Return all variables."""

@@ -106,13 +106,14 @@ def read_mtx(file: Path, request: Request) -> Content:
     """Return the matrix in a Matrix Market file."""
     content = read_content(file, _TEXT_COST)
     # scipy knows no plus in front of a number, and needs an end of the last line.
-    text = decode(content, file, _MTX).rstrip().replace(" +", " ").replace("\n+", "\n").encode() + b"\n"
+    text = re.sub(r"(?<=\s)\+(?=[\d.])", "", decode(content, file, _MTX).rstrip()).encode() + b"\n"
     with _refusals_of_scipy(text, file):
         n_rows, n_cols, n_entries, form, field, symmetry = mminfo(BytesIO(text))
     header = _HEADER.match(text)
     is_array, is_general = form == "array", symmetry == "general"
     if header is None or field not in (_FIELDS[:-1] if is_array else _FIELDS):
-        _reject(file, _MTX, f"line 1: expected one of {', '.join(_FIELDS)}, pattern not for arrays, got {form} {field}")
+        wanted = f"one of {', '.join(_FIELDS)}, of which arrays are no pattern"
+        _reject(file, _MTX, f"line 1: expected {wanted}, got {form} {field}")
     if not is_general and n_rows != n_cols:  # scipy would write beside its array
         _reject(file, _MTX, f"expected as many rows as columns, as it is {symmetry}, got {n_rows} and {n_cols}")
     if is_array:
@@ -135,7 +136,7 @@ def _refusals_of_scipy(text: bytes, file: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, OverflowError) as error:
-        named = re.match(r"Line (\d+): (.*)", str(error))
+        named = re.match(r"Line (\d+): (.*?)\.?$", str(error))
         problem = f"line {named[1]}: {named[2]}" if named else f"{error} It begins with {quoted(text[:100])}"
         for shown in text.split(b"\n")[int(named[1]) - 1 :][:1] if named else []:
             problem += f", got {quoted(shown, 60)}"

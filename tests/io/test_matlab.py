@@ -100,6 +100,15 @@ def test_mat_of_version_7_3_asks_for_h5py(tmp_path, monkeypatch):
     assert "install h5py" in refusal(file, ImportError)
 
 
+@pytest.mark.parametrize("end", [126, 128])
+def test_a_header_without_a_byte_order_is_named(tmp_path, end):
+    file = tmp_path / "a.mat"
+    scipy.io.savemat(file, {"W": W})
+    content = file.read_bytes()
+    file.write_bytes(content[:126] + b"XY"[: end - 126] + content[end:] * (end == 128))
+    assert "its header does not give the byte order" in refusal(file)
+
+
 def test_truncated_mat_of_version_7_3_is_refused(tmp_path):
     file = write_hdf5(tmp_path / "a.mat", W)
     file.write_bytes(file.read_bytes()[:700])

@@ -63,7 +63,7 @@ HEAD = "%%MatrixMarket matrix coordinate real symmetric\n% by hand\n\n"
         (HEAD + "3 3 1\n2 1 1\n3 2 1\n", "line 6: Too many lines in file (file too long), got '3 2 1'"),
         (HEAD + "3 3 2\n2 1 1\n3 2 \x1b[31m\n", r"line 6: expected 3 numbers, got '3 2 \x1b[31m'"),
         (HEAD + "3 3\n", "Invalid integer value. It begins with '%%MatrixMarket"),
-        (HEAD + "3 3 -2\n", "line 4: Matrix NNZ can't be negative., got '3 3 -2'"),
+        (HEAD + "3 3 -2\n", "line 4: Matrix NNZ can't be negative, got '3 3 -2'"),
         (HEAD + "3 4 1\n2 1 1\n", "expected as many rows as columns, as it is symmetric, got 3 and 4"),
         (HEAD, "Invalid MatrixMarket header: Premature EOF"),
         ("%%MatrixMarket vector coordinate real general\n3 1\n2 1\n", "line 3: expected 3 numbers, got '2 1'"),
@@ -95,7 +95,7 @@ def test_matrix_market_is_read_as_scipy_does(tmp_path, symmetry, dense, field):
 
 
 def test_plus_in_front_of_a_number_is_read(tmp_path):
-    text = "%%MatrixMarket matrix coordinate real symmetric\n+2 2 1\n+2 1 +1.5e+00"
+    text = "%%MatrixMarket matrix coordinate real symmetric\n+2 2 1\n+2\t1\t+1.5e+00"
     assert_array_equal(read_text(tmp_path, text, "a.mtx").W.toarray(), [[0, 1.5], [1.5, 0]])
 
 
