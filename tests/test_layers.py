@@ -28,7 +28,7 @@ from tests.trees import (
     tree,
 )
 
-# Each room may import itself and what stands before it.
+# Each package may import itself and what stands before it.
 LAYERS = (
     {"_typing", "_validation", "_memory", "_files", "_text", "_format", "_rounding"},
     {"graph", "gallery", "io"},

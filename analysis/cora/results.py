@@ -299,7 +299,7 @@ def page(document: Document) -> Blocks:
     """Return the title, the accuracies and what they show, and the settings of every model."""
     config = document["config"]
     split = _SPLITS[config["split"]]
-    where = split["vertices"] if config["dataset"] != DRAWN else "The graph is drawn."
+    where = split["vertices"] if config["dataset"] != DRAWN else "The graph is generated."
     elsewhere = "; ".join(f"{name} {accuracy:g}" for name, accuracy in PUBLISHED.items())
     taken_over = (
         "Runs of an earlier table with the same settings were taken over with the times of the machine that made them, "

@@ -109,7 +109,7 @@ def findings(document: Document) -> list[str]:
     """Say what the accuracies and times show, each in a sentence that may turn out either way."""
     sentences = []
     if document["config"]["data"] == DRAWN:
-        sentences.append("The digits are drawn: accuracies are not to be compared with the paper's.")
+        sentences.append("The digits are generated: accuracies are not to be compared with the paper's.")
     if document["missing"]:
         sentences.append(f"Not trained to the end yet: {', '.join(NAMES[model] for model in document['missing'])}.")
     for model, least in LEAST.items():

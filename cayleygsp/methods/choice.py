@@ -61,7 +61,7 @@ _CLOSE, _WORTH_MEASURING = 4.0, 0.02
 # shorter.
 _SURPRISING = 1.5
 
-# How many times dearer than the cheapest a way may be that is tried for its smaller rounding.
+# How many times the cost of the cheapest method another may have that is tried for its smaller rounding.
 _TOO_DEAR = 20.0
 
 _BEST_SERIES = "no method is expected to reach tol; the best series taken"

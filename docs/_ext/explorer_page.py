@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 PAGE = "explorer.html"
 FRAME = """<figure class="explorer">
-<iframe src="{address}" title="The zoom under your fingers: a graph with 15 communities" loading="lazy"></iframe>
+<iframe src="{address}" title="Interactive page for the zoom: a graph with 15 communities" loading="lazy"></iframe>
 <figcaption>Move the zoom and click on a vertex; <a href="{address}">open the explorer on a page of its own</a>, or make
 one of your own graph: <code>cayleygsp explore GRAPH -o page.html</code>.</figcaption>
 </figure>

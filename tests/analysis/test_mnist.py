@@ -42,7 +42,7 @@ def test_quick_form_learns(ran):
         assert curve["loss"][-1] < 0.9 * curve["loss"][0]
         assert len(curve["validation"]) == QUICK.epochs
     assert min(row["mean"] for row in document["rows"]) > 25  # ten digits
-    assert "The digits are drawn" in page
+    assert "The digits are generated" in page
     assert [len(row["zooms"]) for row in document["rows"]] == [0, 1]
 
 

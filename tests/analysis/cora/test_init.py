@@ -27,7 +27,7 @@ def test_the_quick_form_trains_and_says_so(tmp_path):
     assert all(row["paper"] is None and row["n"] == 1 for row in document["rows"])  # the paper has no such graph
     best = max(row["mean"] for row in document["rows"])
     assert best > 45  # of four classes
-    assert "The graph is drawn." in page
+    assert "The graph is generated." in page
 
 
 def test_orders_and_responses_in_small(tmp_path):
