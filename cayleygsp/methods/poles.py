@@ -17,8 +17,9 @@ from cayleygsp.responses.rational import Rational
 class PolesMethod(SolveMethod):
     r"""A rational response :math:`d + \sum_q r_q (\lambda - p_q)^{-m_q}` by solves, with the residuals as error bound.
 
-    :math:`\|x - \hat x\| \le \|residual\| / dist(p, [\lambda_{min}, \lambda_{max}])` for every solve; conjugate poles
-    share one.
+    :math:`\|x - \hat x\| \le \|residual\| / d` for every solve, d being the distance of the pole from
+    :math:`[\lambda_{min}, \lambda_{max}]`; conjugate poles share one. Solutions are multiplied by d, so that neither
+    they nor the errors that they inherit grow.
     """
 
     def __init__(
@@ -43,6 +44,15 @@ class PolesMethod(SolveMethod):
         L = self.laplacian
         return abs(pole - min(max(pole.real, L.lmin), L.lmax_bound))
 
+    def _scaled(self, pole: complex, residues: list[complex]) -> list[complex]:
+        r"""Return :math:`r_m / d^m`, which no term exceeds on the spectrum; powers of d alone may leave the range."""
+        d, scaled = self.distance(pole), []
+        for m, r in enumerate(residues, start=1):
+            for _ in range(m):
+                r = r / d
+            scaled.append(r)
+        return scaled
+
     def _apply_some(self, f: Array, norms: FloatArray, histories: list[FloatArray]) -> tuple[Array, FloatArray]:
         total = self.response.constant * f
         bound = np.zeros(f.shape[1])
@@ -51,21 +61,22 @@ class PolesMethod(SolveMethod):
             weight, d = (1.0 if pole.imag == 0 else 2.0), self.distance(pole)
             y: Array = f if pole.imag == 0 else f.astype(np.complex128)
             error = np.zeros(f.shape[1])
-            for m, r in enumerate(residues, start=1):
-                y, residual = self._solve(q, y, self._allowed(pole, residues, m), norms, histories)
-                error = (error + residual) / d
+            scaled = self._scaled(pole, residues)
+            for m, r in enumerate(scaled, start=1):
+                y, residual = self._solve(
+                    q, y, self._allowed(weight * sum(map(abs, scaled[m - 1 :]))), norms, histories
+                )
+                y *= d
+                error = error + residual
                 if r:
                     total += weight * (r * y).real
                     bound += weight * abs(r) * error
-                    size += weight * abs(r) / d**m
+                    size += weight * abs(r)
         n_terms = sum(len(residues) for _, residues in self.groups)
         return total, bound + unit_roundoff(np.float64) * 4 * (n_terms + 4) * size + self.missing
 
-    def _allowed(self, pole: complex, residues: list[complex], m: int) -> float:
-        """Return the residual, relative to the signal, that the m-th solve with a pole may leave."""
-        d, weight = self.distance(pole), (1.0 if pole.imag == 0 else 2.0)
-        # an error of e in solve m costs Σ_{k ≥ m} |r_k| e / d^{k - m + 1}
-        cost = weight * sum(abs(r) / d ** (k - m + 1) for k, r in enumerate(residues, start=1) if k >= m)
+    def _allowed(self, cost: float) -> float:
+        """Return the residual, relative to the signal, that a solve may leave, of which the error is ``cost`` times."""
         n_terms = sum(len(residues) for _, residues in self.groups)
         allowed = self.tol * float(self.gains[0])
         # what rounding and the approximation may take is not left for the residuals
@@ -78,7 +89,7 @@ class PolesMethod(SolveMethod):
         for pole, residues in self.groups:
             d, weight = self.distance(pole), (1.0 if pole.imag == 0 else 2.0)
             per_solve = u * (self.laplacian.rounding_norm + 10 * abs(pole)) / d
-            total += weight * sum(k * abs(r) / d**k for k, r in enumerate(residues, start=1)) * per_solve
+            total += weight * sum(m * abs(r) for m, r in enumerate(self._scaled(pole, residues), start=1)) * per_solve
         return total
 
     def expected_errors(self) -> FloatArray:

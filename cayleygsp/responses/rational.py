@@ -339,11 +339,15 @@ class Tikhonov(AnalyticResponse):
 
     @property
     def rational_form(self) -> Rational | None:
-        """The one partial fraction that it is, if ν is a small whole number."""
+        r"""The one partial fraction that it is, if ν is a small whole number and :math:`t^{-\nu}` in range."""
         if self.power not in range(1, _MOST_SOLVES + 1):
             return None
         nu, pole = int(self.power), -1 / self.strength
-        return Rational([pole] * nu, [0.0] * (nu - 1) + [(-pole) ** nu])
+        with np.errstate(over="ignore", under="ignore"):
+            residue = float(np.float64(-pole) ** nu)
+        if not np.finfo(np.float64).tiny <= residue < np.inf:  # it leaves the range of numbers
+            return None
+        return Rational([pole] * nu, [0.0] * (nu - 1) + [residue])
 
     def delta_limit(self, lmin: float, lmax: float) -> float:
         """Return ρ - 1 of the ellipse through the pole or branch point at -1/t."""

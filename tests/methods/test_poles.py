@@ -71,3 +71,18 @@ def test_iterations_do_not_grow_with_the_strength():
 
 def test_conjugate_poles_share_a_solve():
     assert [pole for pole, _ in pole_groups(LEFT[2])] == [-0.1 + 0.5j, -2.0]
+
+
+@pytest.mark.parametrize("solver", [Factors, ConjugateGradients])
+@pytest.mark.parametrize("unit", [1e-110, 1e-70, 1.0, 1e70, 1e110])
+@pytest.mark.parametrize("power", [2, 3, 4])
+def test_weights_of_any_size_keep_the_bound(solver, unit, power):
+    W, f = cg.gallery.grid(5).W, np.eye(25)[:, :3]
+    g = Tikhonov(3.0 / unit, power)
+    if g.rational_form is None:
+        return
+    exact = exact_answer(cg.laplacian(W), Tikhonov(3.0, power), f)
+    applied = PolesMethod(cg.laplacian(unit * W), g.rational_form, solver, 1e-8).apply(f, certify=True)
+    error = np.linalg.norm(applied.signals[0] - exact, axis=0)
+    assert (error <= applied.error_bound + 1e-14).all()
+    assert (applied.error_bound <= 1e-8).all()

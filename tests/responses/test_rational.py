@@ -16,6 +16,11 @@ def test_cayley_is_a_special_case_of_rational():
     assert abs(q.series(9.0, 1e-10).degree - p.series(9.0, 1e-10).degree) <= 1
 
 
+def test_a_power_out_of_range_is_no_partial_fraction():
+    assert [cg.responses.Tikhonov(1e110, nu).rational_form is None for nu in (1, 2, 3)] == [False, False, True]
+    assert cg.responses.Tikhonov(1e-110, 3).rational_form is None
+
+
 def test_a_pole_listed_twice_has_the_powers_one_and_two():
     g = responses.Rational([-1.0, -1.0], [2.0, 3.0])
     assert_allclose(g([0.0, 1.0]), [5.0, 1.75])
