@@ -39,8 +39,8 @@ class SmoothResponse(ProvedResponse):
     least_gain = 1.0
 
     @abstractmethod
-    def variation(self) -> float:
-        """Bound the total variation of the ν-th derivative over all frequencies."""
+    def variation(self, unit: float = 1.0) -> float:
+        """Bound the total variation of the ν-th derivative over all frequencies, which are measured in the unit."""
 
     @abstractmethod
     def steepest(self) -> float:
@@ -57,14 +57,14 @@ class SmoothResponse(ProvedResponse):
     def beyond(self, n_samples: int, lmin: float, lmax: float) -> float:
         """Bound the sum of the coefficients from N on."""
         nu = self.smoothness
-        return 2 * self.variation() * ((lmax - lmin) / 2) ** nu / (math.pi * nu * (n_samples - 1 - nu) ** nu)
+        return 2 * self.variation((lmax - lmin) / 2) / (math.pi * nu * (n_samples - 1 - nu) ** nu)
 
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return a number of samples beyond which the series is worth less than a hundredth of ``atol``."""
         if lmax == lmin:
             return 0.0
         nu, target = self.smoothness, max(atol / 100, 1e-17)
-        return math.ceil(1 + nu + (self.beyond(2 + nu, lmin, lmax) / target) ** (1 / nu))
+        return float(np.ceil(1 + nu + (self.beyond(2 + nu, lmin, lmax) / target) ** (1 / nu)))
 
     def _n_samples(self, lmin: float, lmax: float, atol: float) -> int:
         return int(min(max(self.degree_bound(lmax, atol, lmin=lmin), 16), _MOST_SAMPLES))
@@ -119,9 +119,9 @@ class Itersine(SmoothResponse):
         """Return the peak and points on the slopes."""
         return _within(self.center + self.width * np.array([-0.25, 0.0, 0.25]), lmin, lmax)
 
-    def variation(self) -> float:
+    def variation(self, unit: float = 1.0) -> float:
         """Bound the total variation of the second derivative."""
-        return (2 * math.pi**3 + 2 * math.pi**4 + 1.5 * math.pi**5 + math.pi**6 / 8) / self.width**2
+        return (2 * math.pi**3 + 2 * math.pi**4 + 1.5 * math.pi**5 + math.pi**6 / 8) * _power(unit / self.width, 2)
 
     def steepest(self) -> float:
         """Bound the slope."""
@@ -142,12 +142,12 @@ class _Meyer(SmoothResponse):
         """Bound the slope."""
         return math.pi / 2 * _STEP_SLOPES[0] * 1.5 * self.scale
 
-    def _variation_of_step(self, length: float) -> float:
+    def _variation_of_step(self, length: float, unit: float) -> float:
         """Bound that of the fourth derivative of one step, by the derivatives of its angle."""
         a, b, c, d, e = (math.pi / 2 * slope for slope in _STEP_SLOPES)
         fourth = a**4 + 6 * a * a * b + 4 * a * c + 3 * b * b + d
         fifth = a**5 + 10 * a**3 * b + 15 * a * b * b + 10 * a * a * c + 10 * b * c + 5 * a * d + e
-        return (2 * fourth + fifth) * (self.scale / length) ** 4
+        return (2 * fourth + fifth) * _power(self.scale / length * unit, 4)
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,9 @@ class MeyerScaling(_Meyer):
         """Return the response at the given frequencies, in their shape."""
         return np.cos(_angle(1.5 * self.scale * check_eigenvalues(eigenvalues).astype(np.float64) - 1))
 
-    def variation(self) -> float:
+    def variation(self, unit: float = 1.0) -> float:
         """Bound the total variation of the fourth derivative."""
-        return self._variation_of_step(2 / 3)
+        return self._variation_of_step(2 / 3, unit)
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,9 @@ class MeyerWavelet(_Meyer):
         """Return the peak and points on the slopes."""
         return _within(np.array([1.0, 4 / 3, 2.0]) / self.scale, lmin, lmax)
 
-    def variation(self) -> float:
+    def variation(self, unit: float = 1.0) -> float:
         """Bound the total variation of the fourth derivative."""
-        return self._variation_of_step(2 / 3) + self._variation_of_step(4 / 3)
+        return self._variation_of_step(2 / 3, unit) + self._variation_of_step(4 / 3, unit)
 
 
 def tight_bank(name: str, n_filters: int, lmax: float) -> list[Response]:
@@ -246,6 +246,12 @@ def _angle(t: Array) -> FloatArray:
     s = np.minimum(t, 1 - t)
     v = (s * s) ** 2 * (35 - s * (84 - s * (70 - 20 * s)))
     return np.pi / 2 * np.where(t > 0.5, 1 - v, v)
+
+
+def _power(x: float, exponent: int) -> float:
+    """Return a power, infinite where it leaves the range of numbers."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.float64(x) ** exponent)
 
 
 def _within(points: FloatArray, lmin: float, lmax: float) -> FloatArray:

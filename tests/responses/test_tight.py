@@ -57,6 +57,21 @@ def test_variations_and_slopes_are_bounded(g):
     assert np.abs(np.diff(derivative)).sum() <= g.variation()
 
 
+@pytest.mark.parametrize("name", ["itersine", "meyer"])
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_a_tight_bank_is_the_same_in_any_unit(name, unit):
+    f = np.arange(36.0)
+    filtered, info = cg.FilterBank.tight(cg.gallery.grid(6), name, 3, method="chebyshev").filter(f, return_info=True)
+    scaled = cg.FilterBank.tight(unit * cg.gallery.grid(6).W, name, 3, method="chebyshev")
+    again, scaled_info = scaled.filter(f, return_info=True)
+    np.testing.assert_allclose(again, filtered, atol=1e-5 * np.linalg.norm(f))
+    np.testing.assert_allclose(scaled_info.error_bound, info.error_bound, rtol=0.1)
+
+
+def test_steps_far_narrower_than_the_spectrum_have_no_series():
+    assert MeyerWavelet(1e100).degree_bound(8.0, 1e-6) == np.inf
+
+
 @settings(max_examples=15)
 @given(L=laplacians(), scale=st.floats(0.1, 50), room=st.floats(0.01, 2))
 def test_a_complement_makes_a_tight_frame_and_is_proved(L, scale, room):
