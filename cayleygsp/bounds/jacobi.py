@@ -228,7 +228,7 @@ def jacobi_sweeps(graph: GraphLike, polynomial: CayleyPolynomial, atol: float, k
     decay = jacobi_decay(L, p.zoom, kind)
     if decay.error(p, 0) <= atol:
         return 0
-    if decay.rate >= 1 or atol == 0:
+    if decay.rate >= 1 or (atol == 0 and decay.rate > 0):
         return None
     low, high = 0, 1  # the first is not enough
     while decay.error(p, high) > atol:

@@ -34,6 +34,11 @@ def test_no_number_of_sweeps_makes_the_error_zero():
     assert bounds.jacobi_sweeps(cg.gallery.ring(8), cg.CayleyPolynomial([1, 0], 1.0), 0.0) == 0
 
 
+def test_without_edges_one_sweep_makes_the_printed_bound_zero():
+    p = cg.CayleyPolynomial([1, 2], 1.0)
+    assert [bounds.jacobi_sweeps(np.zeros((3, 3)), p, 0.0, kind) for kind in KINDS] == [0, 0, 1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=25)
 @given(L=laplacians(), p=cayley_polynomials(max_order=4), K=st.integers(1, 40), log_atol=st.floats(-6, -1))
