@@ -38,8 +38,8 @@ def pole_excess(pole: complex, lmin: float, lmax: float) -> float:
     x, y = pole.real, pole.imag
     left, right = abs(pole - lmin), abs(pole - lmax)
     # |p - lmin| - (x - lmin) and |p - lmax| - (lmax - x), of which the sum of the focal distances is made
-    from_left = y * y / (left + (x - lmin)) if x > lmin else left + (lmin - x)
-    from_right = y * y / (right + (lmax - x)) if x < lmax else right + (x - lmax)
+    from_left = y * (y / (left + (x - lmin))) if x > lmin else left + (lmin - x)
+    from_right = y * (y / (right + (lmax - x))) if x < lmax else right + (x - lmax)
     return (from_left + from_right) / 2
 
 
@@ -237,7 +237,7 @@ class MexicanHat(AnalyticResponse):
     def value_error(self, lmin: float, lmax: float) -> float:
         """Return a bound of the rounding of values: x(1 + x) exp(1 - x) is below 3, and below 3x(1 + x)."""
         x = self.scale * max(abs(lmin), abs(lmax))
-        below = -self.scale * lmin
+        below = max(-self.scale * lmin, 0.0)
         # left of 0 slopes and values are larger
         return 24 * UNIT * (1 + below) * float(np.exp(below)) * min(1.0, x * (1 + x))
 

@@ -79,3 +79,8 @@ def test_tails_of_series_too_long_to_compute_come_from_the_poles():
     tails, proved = series_tails(L, p, 5)
     assert proved
     assert (tails >= 2).all()  # nothing so short comes near a response of this zoom
+
+
+def test_poles_very_far_away_leave_next_to_nothing():
+    bound = bounds.series_bound(cg.gallery.ring(8), cg.CayleyPolynomial([0.5, -0.25], 1e-200), 0)
+    assert bound.value < 1e-190

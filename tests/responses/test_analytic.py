@@ -50,3 +50,7 @@ def test_slopes_are_derivatives_and_their_bounds_hold(response):
         _, first, second = response.slopes(lam, np.array([low]), np.array([high]))
         assert np.abs(slope[inside]).max() <= first[0] * (1 + 1e-6)
         assert np.abs(bend[inside]).max() <= second[0] * (1 + 1e-6)
+
+
+def test_rounding_of_a_wavelet_is_positive_beyond_its_peak():
+    assert responses.MexicanHat(1.0).rounding_at(np.array([5.0, 6.0])) > 0

@@ -267,7 +267,7 @@ function jacobiSweeps(decay, sizes, atol) {
   return error(K) <= atol ? K : K + 1;
 }
 
-/** The 2-norm of y, and of what is outside 0, 1, … hops [localization.mass.mass_beyond]. */
+/** The 2-norm of y, and of what is outside 0, 1, … hops [localization._mass_beyond]. */
 function massBeyond(y, hops) {
   let farthest = 0;
   for (const distance of hops) farthest = Math.max(farthest, distance);
