@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayleygsp._typing import FloatArray, GraphLike
+from cayleygsp._typing import FloatArray, GraphLike, Kernel
 from cayleygsp._validation import check_integer, check_positive
 from cayleygsp.bounds.result import Assumption, Bound
 from cayleygsp.laplacians import Laplacian, laplacian
 from cayleygsp.responses.base import Response
+from cayleygsp.responses.function import as_response
 
 
-def series_bound(graph: GraphLike, response: Response, degree: int) -> Bound:
+def series_bound(graph: GraphLike, response: Response | Kernel, degree: int) -> Bound:
     r"""Bound the error of the Chebyshev series on [0, lmax] cut after the given degree: its tail.
 
     With :math:`g = \sum_k a_k T_k` the error is at most :math:`\sum_{k > K} |a_k|`. The coefficients are computed as
@@ -22,7 +23,7 @@ def series_bound(graph: GraphLike, response: Response, degree: int) -> Bound:
     ----------
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
         Only its bounds of the spectrum are used.
-    response : CayleyPolynomial, ChebyshevPolynomial or other response
+    response : CayleyPolynomial, ChebyshevPolynomial, other response or function of frequency
         ``filter.response`` of any filter. Of a user's function only samples are known: its bound is not valid.
     degree : int
         K ≥ 0.
@@ -35,6 +36,7 @@ def series_bound(graph: GraphLike, response: Response, degree: int) -> Bound:
     [0.54, 0.0014, 1.5e-05, 3.6e-10]
     """
     L, degree = laplacian(graph), check_integer(degree, "degree", at_least=0)
+    response = as_response(response, name="response")
     tails, proved = series_tails(L, response, degree + 1)
     known, sure = response.certificate == "proved", L.lmax_guaranteed
     of_response = "the tail follows from the form of the response" if known else "nothing but samples of it are known"
@@ -46,14 +48,14 @@ def series_bound(graph: GraphLike, response: Response, degree: int) -> Bound:
     return Bound(float(tails[degree]), "series", proved, assumptions)
 
 
-def series_degree(graph: GraphLike, response: Response, atol: float) -> int:
+def series_degree(graph: GraphLike, response: Response | Kernel, atol: float) -> int:
     """Return the least degree at which :func:`series_bound` is at most ``atol``.
 
     Parameters
     ----------
     graph : Laplacian, Graph, pygsp.graphs.Graph, networkx graph, scipy sparse or dense adjacency
         Only its bounds of the spectrum are used.
-    response : CayleyPolynomial, ChebyshevPolynomial or other response
+    response : CayleyPolynomial, ChebyshevPolynomial, other response or function of frequency
         ``filter.response`` of any filter.
     atol : float
         Error allowed, relative to the norm of the signal; above 0.
@@ -71,6 +73,7 @@ def series_degree(graph: GraphLike, response: Response, atol: float) -> int:
     [19, 62, 197]
     """
     L, atol = laplacian(graph), check_positive(atol, "atol")
+    response = as_response(response, name="response")
     n_degrees = response.tail_degree(L.lmax, atol, lmin=L.lmin) + 1
     tails, _ = series_tails(L, response, n_degrees)
     if tails[-1] > atol:

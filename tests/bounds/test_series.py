@@ -84,3 +84,11 @@ def test_tails_of_series_too_long_to_compute_come_from_the_poles():
 def test_poles_very_far_away_leave_next_to_nothing():
     bound = bounds.series_bound(cg.gallery.ring(8), cg.CayleyPolynomial([0.5, -0.25], 1e-200), 0)
     assert bound.value < 1e-190
+
+
+def test_a_function_is_taken_and_what_is_none_is_refused():
+    ring = cg.gallery.ring(8)
+    assert not bounds.series_bound(ring, lambda lam: np.exp(-lam), 30).valid
+    assert bounds.series_degree(ring, lambda lam: np.exp(-lam), 1e-6) < 30
+    with pytest.raises(TypeError, match="`response` must be a response or a function of frequency, got str"):
+        bounds.series_bound(ring, "heat", 3)
