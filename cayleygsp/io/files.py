@@ -34,7 +34,7 @@ BYTES_PER_ENTRY = 64
 
 
 class InputError(ValueError):
-    """A message about a file that is made for users, and goes past those who catch what other libraries raise."""
+    """A file cannot be read; the message is made for users and is not changed on its way to them."""
 
 
 def memory_limit(cost: int = 1) -> int | None:

@@ -150,7 +150,12 @@ def _(edge_index: Tensor, edge_weight: Tensor | None, n: int, *_: Any) -> _Rows:
 def _by_loops(edges: Edges) -> tuple[_Rows, bool]:
     """Do it in compiled loops; say also whether the matrix is symmetric."""
     _, _, n, normalization, batch, given, undirected = edges
-    begin, end = edges.pairs.long().numpy()
+    pairs = edges.pairs.long()
+    if torch._C._functorch.is_functorch_wrapped_tensor(pairs):
+        raise NotImplementedError(
+            "a Laplacian cannot be made of edges within a transform of torch.func: prepare a GraphLaplacian before"
+        )
+    begin, end = pairs.numpy()
     weights = np.empty(0) if edges.weight is None else edges.weight.double().numpy()
     labels = np.empty(0, np.int64) if batch is None else batch.long().numpy()
     ends = (end, begin) if undirected else (begin, end)

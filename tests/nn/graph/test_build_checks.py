@@ -104,3 +104,13 @@ def test_bad_edges_are_refused(changes, error, message):
 def test_layers_name_what_is_no_tensor(kind, name):
     with pytest.raises(TypeError, match=f"`{name}` must be a tensor, got list"):
         kind(3, 2, 2)(x5()[:4], EDGES, **{name: [1.0] * 6})
+
+
+@pytest.mark.parametrize("weight", [None, torch.ones(6)])
+def test_edges_are_refused_within_a_transform_and_a_prepared_graph_is_not(weight):
+    layer, x = CayleyConv(3, 2, 2, method="exact"), x5()[:4]
+    gradient = torch.func.grad(lambda x, *graph: layer(x, *graph).square().sum())
+    with pytest.raises(NotImplementedError, match="prepare a GraphLaplacian before"):
+        gradient(x, EDGES, weight)
+    prepared = GraphLaplacian.from_edge_index(EDGES, weight)
+    assert gradient(x, prepared).shape == x.shape
