@@ -152,9 +152,7 @@ def _by_loops(edges: Edges) -> tuple[_Rows, bool]:
     _, _, n, normalization, batch, given, undirected = edges
     pairs = edges.pairs.long()
     if torch._C._functorch.is_functorch_wrapped_tensor(pairs):
-        raise NotImplementedError(
-            "a Laplacian cannot be made of edges within a transform of torch.func: prepare a GraphLaplacian before"
-        )
+        raise NotImplementedError("no edges within a transform of torch.func: prepare a GraphLaplacian before")
     begin, end = pairs.numpy()
     weights = np.empty(0) if edges.weight is None else edges.weight.double().numpy()
     labels = np.empty(0, np.int64) if batch is None else batch.long().numpy()

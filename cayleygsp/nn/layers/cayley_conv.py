@@ -356,10 +356,8 @@ class CayleyConv(CoordinateConv):
         lam = check_eigenvalues(eigenvalues).astype(np.float64)
         if lam.ndim != 1:
             raise ValueError(f"`eigenvalues` must be one-dimensional, got shape {lam.shape}")
-        weights, bases = (
-            self._weights(),
-            (power_basis(self.order, h * lam, real=self.real_coeffs) for h in self._zooms()),
-        )
+        weights = self._weights()
+        bases = (power_basis(self.order, h * lam, real=self.real_coeffs) for h in self._zooms())
         return np.stack([basis @ weights[:, :, o] for o, basis in enumerate(bases)], axis=2)
 
     def _weights(self) -> FloatArray:
