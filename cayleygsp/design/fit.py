@@ -44,9 +44,10 @@ class Fit:
     rms_is_estimated : bool
         Whether the weights of that mean are an estimate of the spectral density.
     residual_max : float
-        The largest distance from the target outside its transition bands, over what ``over`` says; never below the
-        true one if ``certificate`` is "proved". An ideal step has both its values at its cutoff: on an interval no
-        continuous response is nearer to it than 1/2.
+        The largest distance from ``target`` outside its transition bands, over what ``over`` says; never below the
+        true one if ``certificate`` is "proved". A smooth step that was given is itself up to 0.001 away from the sharp
+        one outside its band. An ideal step has both its values at its cutoff: on an interval no continuous response is
+        nearer to it than 1/2.
     over : {"eigenvalues", "frequencies", "interval"}
         Where ``residual_max`` holds: at the computed eigenvalues of a graph, rounding included; at the frequencies that
         were given; or at every frequency of [0, lmax], which is said of a graph whose spectrum is only estimated.
