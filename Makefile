@@ -10,14 +10,14 @@ READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 CORE := .venv-core
 OLDEST := .venv-oldest
-CORE_TOOLS := pytest pytest-xdist hypothesis
+CORE_TOOLS := pytest pytest-xdist hypothesis mpmath
 # the core alone: not what needs torch, or Dask, METIS and pyarrow
 CORE_TESTS := $(addprefix --ignore=tests/,nn analysis distributed cli/test_filter_cluster.py)
 CORE_TESTS += $(addprefix --ignore=cayleygsp/,nn distributed)
 # doctests print as the current versions of numpy do; networkx 3.2 warns where there is no pandas
 OLDEST_TESTS := -o addopts="--strict-markers --import-mode=importlib" -W ignore::ImportWarning tests
 
-.PHONY: help report docs dist test test-core test-oldest lint pytest format clean
+.PHONY: help report docs dist test adversary test-core test-oldest lint pytest format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ test: $(READY) ## ruff, mypy, the tests and the doctests
 
 pytest: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+adversary: $(READY) ## judge every claim on N=1000 random hostile cases, in 60 digits
+	$(BIN)/python -m tests.adversary $(or $(N),1000)
 
 # nothing is compiled: where a version has no wheel for this Python, pip says so at once
 test-core: ## the tests and doctests of the core without torch, on any Python: PYTHON=python3.13

@@ -194,12 +194,13 @@ class Laplacian:
         For :math:`(e_u - e_v)/\sqrt 2` the quotient is :math:`(\Delta_{uu} + \Delta_{vv})/2 - \Delta_{uv}`.
         """
         if self.has_eigenbasis:
-            return float(self.eigenvalues[-1])
+            return max(float(self.eigenvalues[-1]) - self.eigenbasis.residual, 0.0)
         u = int(np.argmax(self.diagonal))
         row = slice(self.matrix.indptr[u], self.matrix.indptr[u + 1])
         v, values = self.matrix.indices[row], self.matrix.data[row]
         quotients = (self.diagonal[u] + self.diagonal[v]) / 2 - values
-        return float(max(self.diagonal[u], quotients[v != u].max(initial=0.0)))
+        largest = float(max(self.diagonal[u], quotients[v != u].max(initial=0.0)))
+        return largest * (1 - 4 * float(np.finfo(np.float64).eps))
 
     @property
     def lmax_guaranteed(self) -> bool:
@@ -211,7 +212,7 @@ class Laplacian:
     @property
     def lanczos_lower(self) -> float:
         """The Ritz value of a short Lanczos run: a lower bound of λ_max, usually within a percent."""
-        return float(self.eigenvalues[-1]) if self.has_eigenbasis else self._short_lanczos.lower
+        return self.lmax_lower if self.has_eigenbasis else self._short_lanczos.lower
 
     @property
     def lanczos_upper(self) -> float:

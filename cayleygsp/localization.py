@@ -248,6 +248,17 @@ def _relative(value: Any, norm: float) -> Any:
     return value / norm if norm else value * 0.0
 
 
+def _at_most(value: Any, least_norm: float) -> Any:
+    """Divide a bound by the least that the norm may be; where that is zero, all but nothing is infinite."""
+    return _product(value, 1 / least_norm if least_norm else np.inf)
+
+
+def _product(x: Any, y: Any) -> Any:
+    """Multiply bounds, of which one may be infinite; nothing stays nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.where((x == 0) | (y == 0), 0.0, x * y)
+
+
 def _mass_beyond(y: Array, distance: Array, p: float) -> FloatArray:
     """Return the norm of all of ``y``, and of what is outside 0, 1, … hops, up to the farthest vertex."""
     level = np.where(distance < 0, distance.max() + 1, distance)  # what cannot be reached is beyond everything
@@ -272,19 +283,19 @@ def _stack(rows: list[FloatArray], n_hops: int | None) -> FloatArray:
     return np.array([np.append(row, np.full(max(longest - row.size, 0), row[-1]))[:longest] for row in rows])
 
 
-def _mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, norms: FloatArray, p: float) -> list[DecayBound]:
+def _mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, least: list[float], p: float) -> list[DecayBound]:
     """Return the proved bounds of the mass outside k hops."""
     L, response = filter.laplacian, filter.response
     tails, proved = series_tails(L, response, k.size)
-    series = DecayBound("series", factors * tails, np.full(k.size, proved))
+    series = DecayBound("series", _product(factors, tails), np.full(k.size, proved))
     form = response.cayley_form
     if form is None:
         return [series]
-    jacobi = DecayBound("jacobi", factors * _jacobi_tails(L, form, k), np.full(k.size, True))
+    jacobi = DecayBound("jacobi", _product(factors, _jacobi_tails(L, form, k)), np.full(k.size, True))
     if p != 2:
         return [jacobi, series]
     decay = theorem_4(L, form)
-    c = float(np.mean([_relative(decay[0], norm) for norm in norms]))
+    c = float(np.mean([_at_most(np.float64(decay[0]), norm) for norm in least]))
     printed = c * decay[1] ** k
     least = np.minimum(np.minimum(jacobi.mass, np.where(series.valid, series.mass, np.inf)), 1.0)
     valid = (k % form.order == 0) | (printed >= least)
@@ -336,7 +347,9 @@ def decay_curve(
     degree k, and for Cayley filters :math:`2\sum_j |c_j| \min(1, (1 + a_j)^j - 1)`, where :math:`a_j` bounds
     :math:`\|J^{\lfloor k/j \rfloor}\|_2`: with that many steps the Jacobi scheme of the j-th power does not leave the k
     hops. For p > 2 the p-norm is no larger than the 2-norm, for p < 2 it is at most :math:`N^{1/p - 1/2}` times that,
-    N being the number of vertices outside. All curves are divided by the measured :math:`\|G\delta_m\|_p`.
+    N being the number of vertices outside. Masses are divided by the measured :math:`\|G\delta_m\|_p`, proved
+    curves by the least that it may be. Where the error of the method may be all of it, there is nothing to measure:
+    ``floor`` and curves are infinite then.
 
     Theorem 4 of the paper, :math:`c = 4M/\|G\delta_m\|_2` and :math:`\gamma = \kappa^{1/r}`, is there for p = 2. Its
     proof uses Proposition 1 as printed, which is not true, and only shows something where k is a multiple of r. There
@@ -380,21 +393,23 @@ def decay_curve(
         raise ValueError(f"`floor` must not be negative, got {floor!r}")
     L = filter.laplacian
     wider = max(1 / p - 0.5, 0.0)  # what is outside of N vertices has a p-norm of at most N to this times its 2-norm
-    masses, norms, floors, crowds = [], [], [], []
+    masses, norms, least, floors, crowds = [], [], [], [], []
     for vertex in chosen:
         y, info = filter.filter(np.eye(1, L.n_vertices, vertex)[0], return_info=True)
         distance = hops(L, vertex)
         absolute = _mass_beyond(y, distance, p)
         masses.append(_relative(absolute[1:], absolute[0]))
+        error = float(np.max(info.error_bound)) * L.n_vertices**wider
         norms.append(float(absolute[0]))
-        floors.append(_relative(2 * float(np.max(info.error_bound)) * L.n_vertices**wider, absolute[0]) + _ROUNDING)
+        least.append(max(norms[-1] - error, 0.0))
+        floors.append(_at_most(np.float64(2 * error), least[-1]) + _ROUNDING)
         outside = np.cumsum(np.bincount(distance[distance >= 0])[::-1])[::-1]
         crowds.append(np.append(outside[1:], 0.0))
     mass = _stack(masses, n_hops).mean(axis=0)
     level = float(np.mean(floors)) if floor is None else float(floor)
     N = _stack(crowds, n_hops)
     factors = np.where(N > 0, np.maximum(N, 1) ** wider, 0.0)
-    factors = np.array([_relative(row, norm) for row, norm in zip(factors, norms, strict=True)]).mean(axis=0)
+    factors = np.array([_at_most(row, norm) for row, norm in zip(factors, least, strict=True)]).mean(axis=0)
     k = np.arange(mass.size)
     return Decay(
         hops=k,
@@ -403,7 +418,7 @@ def decay_curve(
         norm=float(np.mean(norms)),
         floor=level,
         fit=fit_decay(mass, level),
-        bounds=tuple(_mass_bounds(filter, k, factors, np.array(norms), p)),
+        bounds=tuple(_mass_bounds(filter, k, factors, least, p)),
     )
 
 

@@ -256,3 +256,12 @@ def test_bad_arguments_are_refused(call, error, message):
     g = cg.CayleyFilter(cg.gallery.ring(5), cg.CayleyPolynomial([1, 2], 1.0))
     with pytest.raises(error, match=message):
         call(g)
+
+
+def test_where_nothing_is_left_of_a_filter_there_is_nothing_to_measure():
+    g = cg.KernelFilter(cg.gallery.ring(7), cg.responses.BandPass(0.036, 0.0411))
+    curve = localization.decay_curve(g, 2)
+    assert curve.norm == 0
+    assert np.isinf(curve.floor)
+    assert not curve.resolved[:-1].any()
+    assert np.isinf(curve.bound("series").mass[:-1]).all()

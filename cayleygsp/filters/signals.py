@@ -152,12 +152,12 @@ class SignalBlock:
     def _round(self, y: Array, target: Any) -> tuple[Array, FloatArray]:
         """Scale back and round to the caller's type; the distance is measured, overflow and underflow included."""
         result = np.empty(y.shape, target)
-        # on the scale of the largest answer that there can be, squares neither overflow nor lose what matters
-        unit = -np.frexp(self.gain * np.where(self.norms > 0, self.norms, 1.0))[1]
-        squares = np.zeros(y.shape[1])
+        lost_norms = np.zeros(y.shape[1])
         n_rows = max(_NUMBERS // max(y.shape[1], 1), 1)
         for first in range(0, y.shape[0], n_rows):
             part = y[first : first + n_rows]
+            # on the scale of the numbers themselves, squares neither overflow nor lose what matters
+            unit = -np.frexp(np.abs(part).max(axis=0))[1]
             rounded = result[first : first + n_rows]
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 rounded[:] = part if self.exponents is None else np.ldexp(part, self.exponents)
@@ -165,9 +165,8 @@ class SignalBlock:
                 if self.exponents is not None:
                     back = np.ldexp(back, -self.exponents)
                 lost = np.ldexp(part - back, unit)
-                squares += np.einsum("ij,ij->j", lost, lost)
-        lost_norms = np.ldexp(np.sqrt(squares), -unit)
-        return result, np.where(np.isfinite(squares), over(lost_norms, self.norms), np.inf)
+                lost_norms = np.hypot(lost_norms, np.ldexp(np.sqrt(np.einsum("ij,ij->j", lost, lost)), -unit))
+        return result, np.where(np.isfinite(lost_norms), over(lost_norms, self.norms), np.inf)
 
     def _underflow(self, dtype: Any) -> FloatArray:
         """Bound what subnormal numbers lose inside the computation and in the response, relative to the signal."""

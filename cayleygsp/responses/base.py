@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from cayleygsp.responses.series import (
 # Share of the allowed error that parts of a sum or product may use up; the rest is for putting them together.
 _PARTS_SHARE = 0.5
 
+
+# The least number above zero, which the rounding of numbers below the least normal one may be.
+_LEAST, _LEAST_NORMAL = 5e-324, 2.3e-308
 
 # Rounding of the values of a response that says nothing of it, relative to the largest of them.
 _VALUE_ROUNDING = 32 * 2**-52
@@ -155,9 +159,9 @@ class Response(ABC):
     def __neg__(self) -> SumResponse:
         return SumResponse([self], [-1.0])
 
-    def __mul__(self, other: Any) -> SumResponse | ProductResponse:
+    def __mul__(self, other: Any) -> Response:
         if isinstance(other, Response):
-            return ProductResponse([self, other])
+            return product_of([self, other])
         return SumResponse([self], [float(other)]) if is_real_number(other) else NotImplemented
 
     __rmul__ = __mul__
@@ -165,12 +169,12 @@ class Response(ABC):
     def __truediv__(self, other: Any) -> SumResponse:
         return SumResponse([self], [1 / float(other)]) if is_real_number(other) and other != 0 else NotImplemented
 
-    def __pow__(self, exponent: Any) -> ProductResponse:
+    def __pow__(self, exponent: Any) -> Response:
         if isinstance(exponent, bool) or not isinstance(exponent, int | np.integer):
             return NotImplemented
         if exponent < 1:
             raise ValueError(f"the power of a response must be at least 1, got {exponent}")
-        return ProductResponse([self] * int(exponent))
+        return product_of([self] * int(exponent))
 
 
 def check_fields(response: Response, **checks: Callable[[Any, str], float]) -> None:
@@ -230,26 +234,32 @@ class _Combination(Response):
 
 
 class SumResponse(_Combination):
-    r"""A linear combination :math:`\sum_i w_i g_i` of responses: what ``g + h``, ``g - h`` and ``2 * g`` give."""
+    r"""A linear combination :math:`\sum_i w_i g_i` of responses: what ``g + h``, ``g - h`` and ``2 * g`` give.
 
-    def __init__(self, parts: Sequence[Response], weights: Sequence[float]) -> None:
+    Weights are added and multiplied exactly, and rounded once: nothing is lost on the way to a small sum.
+    """
+
+    def __init__(self, parts: Sequence[Response], weights: Sequence[float | Fraction]) -> None:
+        if not all(isinstance(w, Fraction) or np.isfinite(w) for w in weights):
+            raise ValueError(f"`weights` must be finite, got {tuple(weights)}")
         # equal parts are one, and sums among them are taken apart
-        merged: dict[Response, float] = {}
+        merged: dict[Response, Fraction] = {}
         for g, w in zip(parts, weights, strict=True):
-            for part, v in g.terms() if isinstance(g, SumResponse) else ((g, 1.0),):
-                merged[part] = merged.get(part, 0.0) + float(w) * v
-        if not np.isfinite(list(merged.values())).all():
-            raise ValueError(f"`weights` must be finite, got {tuple(merged.values())}")
+            for part, v in g.exact.items() if isinstance(g, SumResponse) else [(g, Fraction(1))]:
+                merged[part] = merged.get(part, Fraction(0)) + Fraction(w) * v
         # a sum of which nothing is left keeps one part to know its frequencies by
-        kept = {g: w for g, w in merged.items() if w} or {parts[0]: 0.0}
-        self.weights = tuple(kept.values())
-        self._combine(kept, is_zero=not any(self.weights))
+        self.exact = {g: w for g, w in merged.items() if w} or {parts[0]: Fraction(0)}
+        try:
+            self.weights = tuple(float(w) for w in self.exact.values())
+        except OverflowError:
+            raise ValueError("`weights` must be finite, got some that leave the range of numbers together") from None
+        self._combine(self.exact, is_zero=not any(self.exact.values()))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SumResponse) and dict(self.terms()) == dict(other.terms())
+        return isinstance(other, SumResponse) and self.exact == other.exact
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.terms()))
+        return hash(frozenset(self.exact.items()))
 
     def __repr__(self) -> str:
         return "SumResponse(" + " + ".join(f"{w:g}·{g!r}" for g, w in self.terms()) + ")"
@@ -267,11 +277,14 @@ class SumResponse(_Combination):
         return sum(terms[1:], start=terms[0])
 
     def rounding_at(self, eigenvalues: FloatArray) -> float:
-        """Add up that of the parts, and that of adding them up."""
-        adding = (len(self.parts) + 1) * 2**-52
-        return sum(
-            abs(w) * (g.rounding_at(eigenvalues) + adding * largest_value(g, eigenvalues)) for g, w in self.terms()
-        )
+        """Add up that of the parts, and that of rounding the weights and adding them up, underflow included."""
+        adding, total = (len(self.parts) + 1) * 2**-52, 0.0
+        for g, w in () if self.is_zero else self.terms():
+            largest = largest_value(g, eigenvalues)
+            total += abs(w) * (g.rounding_at(eigenvalues) + adding * largest)
+            if largest and abs(w) * largest < _LEAST_NORMAL:
+                total += _LEAST
+        return total
 
     def lipschitz_bound(self, lmin: float, lmax: float) -> float | None:
         """Return the weighted sum of those of the parts."""
@@ -298,6 +311,19 @@ class SumResponse(_Combination):
     def degree_bound(self, lmax: float, atol: float, *, lmin: float = 0.0) -> float:
         """Return the largest degree among the parts."""
         return 0.0 if self.is_zero else max(g.degree_bound(lmax, self._share(atol), lmin=lmin) for g in self.parts)
+
+
+def product_of(factors: Sequence[Response]) -> Response:
+    """Return the product of responses, with the weights of multiples before it: one by one they may be tiny."""
+    parts: list[Response] = []
+    weight = Fraction(1)
+    for g in factors:
+        if isinstance(g, SumResponse) and len(g.parts) == 1 and not g.is_zero:
+            ((g, w),) = g.exact.items()
+            weight *= w
+        parts += g.parts if isinstance(g, ProductResponse) else [g]
+    one = ProductResponse(parts) if len(parts) > 1 else parts[0]
+    return one if weight == 1 else SumResponse([one], [weight])
 
 
 class ProductResponse(_Combination):

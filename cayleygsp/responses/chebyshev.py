@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ class ChebyshevPolynomial(Response):
         self.lmax = check_not_negative(lmax, "lmax")
         self._series = ChebyshevSeries(self.coeffs, self.lmax, 0.0)
         if self.lmax == 0:
-            self._series = ChebyshevSeries.constant(float(self.coeffs[::2].sum() - self.coeffs[1::2].sum()))
+            value = math.fsum(np.where(np.arange(a.size) % 2, -self.coeffs, self.coeffs))  # rounded once
+            self._series = ChebyshevSeries.constant(value, 2**-52 * abs(value))
 
     def __repr__(self) -> str:
         return f"ChebyshevPolynomial(order={self.order}, lmax={self.lmax:g})"
@@ -61,7 +63,9 @@ class ChebyshevPolynomial(Response):
 
     def rounding_at(self, eigenvalues: FloatArray) -> float:
         """Bound the rounding of values through the coefficients."""
-        return self._value_error(float(eigenvalues.min()), float(eigenvalues.max())) if self._series.length else 0.0
+        if not self._series.length:
+            return self._series.error
+        return self._value_error(float(eigenvalues.min()), float(eigenvalues.max()))
 
     def _value_error(self, lmin: float, lmax: float) -> float:
         growth = self._series.growth(lmin, lmax)

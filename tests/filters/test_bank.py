@@ -238,3 +238,17 @@ def test_bank_of_a_step_on_a_large_graph_is_the_best_series_with_its_error():
     assert "the best series taken" in info.reason
     assert_allclose(y[:, 0], 1.0, atol=float(info.error_bound[0]))
     assert copy.copy(bank).method == "chebyshev"
+
+
+def test_each_filter_has_its_own_scale_where_numbers_are_lost():
+    L, f = cg.laplacian(cg.gallery.ring(8)), np.random.default_rng(0).standard_normal(8)
+    small, large = cg.responses.Heat(1.0), 1e160 * cg.responses.Heat(1.0)
+    reference = dense_filter(L, small)
+    with pytest.warns(cg.ConvergenceWarning):
+        y, info = cg.FilterBank(L, [small, large], tol=1e-10).filter(f.astype(np.float32), return_info=True)
+    x = f.astype(np.float32).astype(float)
+    assert np.linalg.norm(y[:, 0] - reference @ x) <= info.error_bound[0] * np.linalg.norm(x)
+    with pytest.warns(cg.ConvergenceWarning):
+        y, info = cg.FilterBank(L, [1e-220 * small, small], tol=1e-7).filter(1e-100 * f, return_info=True)
+    lost = np.linalg.norm(y[:, 0] * 1e200 * 1e120 - reference @ f)
+    assert 1e-5 < lost / np.linalg.norm(f) <= info.error_bound[0] * 1e220

@@ -1,6 +1,7 @@
 """What every response says of itself, alone and in sums and products, against the dense eigendecomposition."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -162,3 +163,30 @@ def test_equal_parts_of_a_sum_are_one():
     assert g == 3 * responses.Heat(1.0) - responses.Heat(2.0)
     assert hash(g) == hash(-responses.Heat(2.0) + 3 * responses.Heat(1.0))
     assert responses.Heat(1.0) * responses.Tikhonov(1.0) == responses.Tikhonov(1.0) * responses.Heat(1.0)
+
+
+def test_weights_are_exact_on_the_way_to_a_sum():
+    H = responses.Heat(1.0)
+    assert ((H + 1e17 * H) - 1e17 * H)(0.5) == H(0.5)
+    assert sum((0.1 * H for _ in range(9)), start=0.1 * H).weights == (float(10 * Fraction(0.1)),)
+
+
+def test_weights_of_products_may_be_tiny_one_by_one():
+    s, H = 1e-200 * responses.Heat(1.0), responses.Heat(1.0)
+    g = s * s * (1e300 * H) * (1e100 * H)
+    assert_allclose(g([0.0, 0.5]), np.exp([0.0, -2.0]), rtol=1e-14)
+    low = (1e-160 * H) * (1e-155 * H) * (1e300 * H)
+    assert low.rounding_at(np.array([0.0])) < 1e-28
+    assert abs(low(0.0) - 1e-15) <= low.rounding_at(np.array([0.0]))
+
+
+def test_weights_beyond_the_range_of_numbers_are_refused():
+    with pytest.raises(ValueError, match="`weights` must be finite"):
+        1e300 * (1e300 * responses.Heat(1.0))
+
+
+def test_what_underflows_is_not_certain():
+    g = 1e-160 * (1e-200 * responses.Heat(1.0))
+    assert g(0.0) == 0
+    assert not g.is_zero
+    assert g.rounding_at(np.array([0.0])) > 0
