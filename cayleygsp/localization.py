@@ -283,11 +283,13 @@ def _stack(rows: list[FloatArray], n_hops: int | None) -> FloatArray:
     return np.array([np.append(row, np.full(max(longest - row.size, 0), row[-1]))[:longest] for row in rows])
 
 
-def _mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, least: list[float], p: float) -> list[DecayBound]:
+def _mass_bounds(
+    filter: GraphFilter, k: Array, factors: FloatArray, least_norms: list[float], p: float
+) -> list[DecayBound]:
     """Return the proved bounds of the mass outside k hops."""
     L, response = filter.laplacian, filter.response
-    tails, proved = series_tails(L, response, k.size)
-    series = DecayBound("series", _product(factors, tails), np.full(k.size, proved))
+    tails, known = series_tails(L, response, k.size)
+    series = DecayBound("series", _product(factors, tails), np.full(k.size, known))
     form = response.cayley_form
     if form is None:
         return [series]
@@ -295,10 +297,10 @@ def _mass_bounds(filter: GraphFilter, k: Array, factors: FloatArray, least: list
     if p != 2:
         return [jacobi, series]
     decay = theorem_4(L, form)
-    c = float(np.mean([_at_most(np.float64(decay[0]), norm) for norm in least]))
+    c = float(np.mean([_at_most(np.float64(decay[0]), norm) for norm in least_norms]))
     printed = c * decay[1] ** k
-    least = np.minimum(np.minimum(jacobi.mass, np.where(series.valid, series.mass, np.inf)), 1.0)
-    valid = (k % form.order == 0) | (printed >= least)
+    proved = np.minimum(np.minimum(jacobi.mass, np.where(series.valid, series.mass, np.inf)), 1.0)
+    valid = (k % form.order == 0) | (printed >= proved)
     return [DecayBound("theorem 4", printed, valid, c, decay[1]), jacobi, series]
 
 

@@ -248,7 +248,7 @@ class SumResponse(_Combination):
             for part, v in g.exact.items() if isinstance(g, SumResponse) else [(g, Fraction(1))]:
                 merged[part] = merged.get(part, Fraction(0)) + Fraction(w) * v
         # a sum of which nothing is left keeps one part to know its frequencies by
-        self.exact = {g: w for g, w in merged.items() if w} or {parts[0]: Fraction(0)}
+        self.exact: dict[Response, Fraction] = {g: w for g, w in merged.items() if w} or {parts[0]: Fraction(0)}
         try:
             self.weights = tuple(float(w) for w in self.exact.values())
         except OverflowError:
