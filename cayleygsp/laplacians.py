@@ -15,7 +15,14 @@ from cayleygsp.eigenbasis import Eigenbasis, compute_eigenbasis
 from cayleygsp.engine.packed import KernelGraph, prepare_graph
 from cayleygsp.engine.recurrence import sum_series, sum_series_adjoint
 from cayleygsp.graph import AsymmetryError, Graph, as_adjacency
-from cayleygsp.spectrum import LanczosBound, bound_by_ritz, collatz_wielandt, lanczos_steps, spectral_radius_bound
+from cayleygsp.spectrum import (
+    LanczosBound,
+    bound_by_ritz,
+    collatz_wielandt,
+    lanczos_steps,
+    largest_quotient,
+    spectral_radius_bound,
+)
 
 KINDS: tuple[LaplacianKind, ...] = ("combinatorial", "normalized")
 
@@ -198,9 +205,7 @@ class Laplacian:
         u = int(np.argmax(self.diagonal))
         row = slice(self.matrix.indptr[u], self.matrix.indptr[u + 1])
         v, values = self.matrix.indices[row], self.matrix.data[row]
-        quotients = (self.diagonal[u] + self.diagonal[v]) / 2 - values
-        largest = float(max(self.diagonal[u], quotients[v != u].max(initial=0.0)))
-        return largest * (1 - 4 * float(np.finfo(np.float64).eps))
+        return largest_quotient(self.diagonal[u], self.diagonal[v[v != u]], values[v != u])
 
     @property
     def lmax_guaranteed(self) -> bool:

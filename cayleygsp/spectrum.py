@@ -46,6 +46,15 @@ class LanczosBound:
     n_steps: int
 
 
+def largest_quotient(diagonal: float, others: FloatArray, values: FloatArray) -> float:
+    """Return the largest Rayleigh quotient of a vertex or of one of its edges, less what rounding may have added.
+
+    Given are the vertex's entry of the diagonal, those of its neighbours, and the entries beside the diagonal.
+    """
+    quotients = (diagonal + others) / 2 - values
+    return float(max(diagonal, quotients.max(initial=0.0))) * (1 - 4 * float(np.finfo(np.float64).eps))
+
+
 def collatz_wielandt(L: sparse.csr_array, diagonal: FloatArray) -> float:
     """Bound the largest eigenvalue of a matrix with non-positive off-diagonal entries from above, for certain.
 

@@ -14,7 +14,7 @@ from cayleygsp._typing import FloatArray, IntArray, LaplacianKind
 from cayleygsp.distributed.executor import Executor, Handle
 from cayleygsp.distributed.parts import CACHE, Store, imports, laplacian_rows, region
 from cayleygsp.distributed.recurrence import Exchange
-from cayleygsp.spectrum import POWER_STEPS, LanczosBound, bound_by_ritz
+from cayleygsp.spectrum import POWER_STEPS, LanczosBound, bound_by_ritz, largest_quotient
 
 
 class PartFacts(NamedTuple):
@@ -94,8 +94,7 @@ class _PartRows:
         u = int(np.argmax(d))
         row = slice(self.matrix.indptr[u], self.matrix.indptr[u + 1])
         v, values = self.matrix.indices[row], self.matrix.data[row]
-        quotients = (d[u] + local[v]) / 2 - values
-        return float(max(d[u], quotients[v != u].max(initial=0.0)))
+        return largest_quotient(d[u], local[v[v != u]], values[v != u])
 
     def row_sums(self, m: FloatArray, sources: Sequence[int], *pieces: FloatArray) -> tuple[float, float]:
         """Return the largest row and column sums behind the rounding norm."""
