@@ -54,8 +54,9 @@ class Fit:
     certificate : {"proved", "sampled"}
         "sampled" for a function of which nothing is known but its values, looked at in many places.
     lower_bound : float
-        No polynomial of the order, at this zoom, has a smaller ``residual_max``. Zero if it is not known: for least
-        squares, where a ridge was used, and where rounding left directions of the basis out.
+        No polynomial of the order, at this zoom, has a smaller ``residual_max``; with ``real_coeffs``, none that has
+        real coefficients. Zero if it is not known: for least squares, where a ridge was used, and where rounding left
+        directions of the basis out.
     coeff_norm : float
         Euclidean norm of the coefficients. When it is far above the response, terms cancel.
     peak : float

@@ -54,9 +54,9 @@ class FilterInfo(ShortRepr):
     tol : float or None
         The tolerance that was asked for.
     gain : float or numpy.ndarray
-        Largest response over the spectrum as far as it is known, never overestimated; ``tol`` is relative to it. For a
-        bank one per filter, for a synthesis the root of the sum of their squares. The filters of Itersine and Meyer
-        count as having a gain of one, also where they lie above all frequencies of the graph.
+        Largest response over an interval that holds the spectrum, as far as it is known, never overestimated; ``tol``
+        is relative to it. For a bank one per filter, for a synthesis the root of the sum of their squares. The filters
+        of Itersine and Meyer count as having a gain of one, also where they lie above all frequencies of the graph.
     certificate : {"proved", "estimated", "sampled", "none"}
         What the bound rests on: "estimated" if it rests on a λ_max that is not guaranteed (a Laplacian ``with_lmax``
         below ``lmax_bound``, or a Chebyshev filter with such an ``lmax``), "sampled" if nothing but samples is known of
