@@ -45,7 +45,7 @@ test: $(READY) ## ruff, mypy, the tests and the doctests
 pytest: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
-adversary: $(READY) ## judge every claim on N=1000 random hostile cases, in 60 digits
+adversary: $(READY) ## judge what is claimed on N=1000 random hostile cases, in 60 digits
 	$(BIN)/python -m tests.adversary $(or $(N),1000)
 
 # nothing is compiled: where a version has no wheel for this Python, pip says so at once

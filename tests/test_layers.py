@@ -85,7 +85,7 @@ OF_THE_WHOLE = {
     "test_docs.py": "pages and their examples",
     "test_import.py": "what is loaded when",
     "test_layers.py": "the tree",
-    "adversary/test_claims.py": "every claim, on hostile cases",
+    "adversary/test_claims.py": "claims of filters, banks, fits, decay and spectra",
     "nn/test_forks.py": "layers and filters in worker processes",
 }
 

@@ -65,11 +65,7 @@ def main() -> None:
     header = ["claim", "basis", "judged", "false"]
     widths = [max(len(row[k]) for row in [header, *rows]) for k in range(4)]
     for row in [header, *rows]:
-        print(
-            "  ".join(
-                cell.ljust(w) if k < 2 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
-            )
-        )
+        print("{:<{}}  {:<{}}  {:>{}}  {:>{}}".format(*(one for pair in zip(row, widths, strict=True) for one in pair)))
     print("\n".join(lines[:200]))
 
 

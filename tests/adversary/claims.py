@@ -1,4 +1,4 @@
-"""Every claim that the package makes of a number, judged on one random case."""
+"""What filters, banks, frames, fits, decay curves and spectra claim of their numbers, judged on one random case."""
 
 from __future__ import annotations
 
